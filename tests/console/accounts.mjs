@@ -47,7 +47,7 @@ await step("what the organisation and its people may use", async () => {
     if (measure) await dialog.getByLabel(measure).check();
     if (window) await dialog.getByLabel(window).check();
     await dialog.getByLabel(/at most$/).fill(limit);
-    if (who === "Bob") await inspect(ada, "quota-new");
+    if (who === "Bob (bob)") await inspect(ada, "quota-new");
     await dialog.getByRole("button", { name: "Set the quota" }).click();
     return dialog;
   };
@@ -58,8 +58,8 @@ await step("what the organisation and its people may use", async () => {
   await ada.getByRole("button", { name: "Change: acme, calls a day" }).waitFor();
   await set({ measure: "Cost", window: "Month", limit: "50" });
   await ada.getByRole("button", { name: "Change: acme, cost a month" }).waitFor();
-  await set({ who: "Bob", limit: "20" });
-  await ada.getByRole("button", { name: "Change: Bob, calls a day" }).waitFor();
+  await set({ who: "Bob (bob)", limit: "20" });
+  await ada.getByRole("button", { name: "Change: Bob (bob), calls a day" }).waitFor();
   await ada.goto(`${UI}/organisations/acme/keys`);
   await ada.getByRole("button", { name: "New service account" }).click();
   const account = ada.getByRole("dialog", { name: "New service account" });
@@ -85,8 +85,8 @@ await step("what the organisation and its people may use", async () => {
   expect(!(await bob.content()).includes("Wherever they act"), "Bob sees quotas of others");
   await inspect(bob, "quotas-member");
 
-  await ada.getByRole("button", { name: "Change: Bob, calls a day" }).click();
-  const change = ada.getByRole("dialog", { name: "Change the quota: Bob, calls a day" });
+  await ada.getByRole("button", { name: "Change: Bob (bob), calls a day" }).click();
+  const change = ada.getByRole("dialog", { name: "Change the quota: Bob (bob), calls a day" });
   await change.getByLabel("Calls at most").fill("1");
   await change.getByRole("button", { name: "Set the quota" }).click();
   await ada.getByRole("region", { name: "People and service accounts" }).getByText("Used up").waitFor();
@@ -98,7 +98,7 @@ await step("what the organisation and its people may use", async () => {
     .getByText("An operator or administrator raises it.")
     .waitFor();
   await inspect(bob, "explain-quota");
-  await ada.getByRole("button", { name: "Remove: Bob, calls a day" }).click();
+  await ada.getByRole("button", { name: "Remove: Bob (bob), calls a day" }).click();
   await ada.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
   await ada.getByText("No quota for one person or service account.").waitFor();
 });
@@ -126,13 +126,13 @@ await step("one of several accounts of a system acts", async () => {
   const question = bob.getByRole("region", { name: "Approval" });
   await question.getByText("Acts with your account work at bank").waitFor();
   await ada.goto(`${UI}/approvals`);
-  await ada.getByText("Acts with the account of Bob, work at bank").waitFor();
-  await ada.getByText("Bob wants to call bank__balance.").waitFor();
+  await ada.getByText("Acts with the account of Bob (bob), work at bank").waitFor();
+  await ada.getByText("Bob (bob) wants to call bank__balance.").waitFor();
   await inspect(ada, "approval-account");
   await ada.getByRole("button", { name: "Deny" }).click();
   await ada.getByRole("heading", { name: "Nothing waits" }).waitFor();
   await ada.goto(`${UI}/approvals?show=decided`);
-  await ada.getByText(/^Denied by Ada Lovelace, /).waitFor();
+  await ada.getByText(/^Denied by Ada Lovelace \(ada\), /).waitFor();
 
   await bob.goto(`${UI}/credentials?source=bank`);
   for (const name of ["work", "default"]) {

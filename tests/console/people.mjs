@@ -97,7 +97,7 @@ await step("somebody waits, and is let in", async () => {
   await nav.getByText("1 waiting").waitFor();
   await inspect(ada, "organisation-waiting");
   await ada.getByRole("button", { name: "Let in" }).click();
-  const dialog = ada.getByRole("dialog", { name: "Let Bob in" });
+  const dialog = ada.getByRole("dialog", { name: "Let Bob (bob) in" });
   await dialog.getByLabel("Approver").check();
   await dialog.getByRole("button", { name: "Let in" }).click();
   await ada
@@ -115,7 +115,7 @@ await step("the last administrator stays", async () => {
   await ada.getByRole("button", { name: "More for Bob" }).click();
   await inspect(ada, "organisation-menu");
   await ada.getByRole("button", { name: "Remove from zoo" }).click();
-  const other = ada.getByRole("dialog", { name: "Remove Bob from zoo?" });
+  const other = ada.getByRole("dialog", { name: "Remove Bob (bob) from zoo?" });
   await other.getByRole("button", { name: "Remove" }).click();
   await ada
     .getByRole("button", { name: "More for Bob" })
@@ -368,9 +368,9 @@ await step("who may call a tool, and why", async () => {
   await ada.goto(`${UI}/tools/shop__refund?tab=access`);
   await ada.getByRole("link", { name: "For others" }).click();
   const form = ada.getByRole("form", { name: "Whose rights, which tool" });
-  await form.getByLabel("Who", { exact: true }).selectOption("Eve");
+  await form.getByLabel("Who", { exact: true }).selectOption("Eve (eve)");
   await form.getByRole("button", { name: "Explain" }).click();
-  await ada.getByRole("heading", { name: "Eve does not see it" }).waitFor();
+  await ada.getByRole("heading", { name: "Eve (eve) does not see it" }).waitFor();
   const lit = ada.locator(".checks .decides");
   expect(
     /roles/i.test(await lit.innerText()),

@@ -52,7 +52,7 @@ await step("who called what", async () => {
   await ada.waitForFunction(() => document.querySelectorAll(".record-rows tbody tr").length === 63);
   await inspect(ada, "audit-calls");
   const filters = ada.getByRole("search", { name: "Filters" });
-  await filters.getByLabel("Person").selectOption("Ada Lovelace");
+  await filters.getByLabel("Person").selectOption("Ada Lovelace (ada)");
   await ada.waitForFunction(() => document.querySelectorAll(".record-rows tbody tr").length === 2);
   await filters.getByLabel("Outcome").selectOption("Failed");
   await ada.waitForFunction(() => document.querySelectorAll(".record-rows tbody tr").length === 1);

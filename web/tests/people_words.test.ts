@@ -3,7 +3,7 @@ import { secrets } from "../src/words/credentials";
 import { explaining } from "../src/words/explain";
 import { messages } from "../src/words/messages";
 import { sharing } from "../src/words/resources";
-import { nameRoles, people } from "../src/words/people";
+import { namePeople, namePerson, nameRoles, people } from "../src/words/people";
 
 const SOURCES = import.meta.glob<string>(
   [
@@ -47,4 +47,14 @@ test("words with values are sentences", () => {
   expect(people.peopleWait(2)).toBe("2 people wait");
   expect(people.showEnded(1)).toBe("Show 1 key that no longer works");
   expect(nameRoles(["administrator", "own"])).toBe("Administrator, own");
+});
+
+test("a person whose name is not the handle is named by both", () => {
+  expect(namePerson("bob", "bob")).toBe("bob");
+  expect(namePerson("bob", "fakebob")).toBe("bob (fakebob)");
+  expect(namePerson("bob\u202e", "fakebob")).toBe("bob\\u202e (fakebob)");
+  expect(namePerson("b".repeat(100), "fakebob")).toBe(`${"b".repeat(32)}… (fakebob)`);
+  expect(namePerson()).toBe("");
+  const page = { names: { u_1: "bob", u_2: "bob" }, handles: { u_1: "bob", u_2: "fakebob" } };
+  expect(namePeople(page)).toEqual({ u_1: "bob", u_2: "bob (fakebob)" });
 });

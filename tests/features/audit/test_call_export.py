@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pegboard.core.ports.accounts.identity_store import User
 from pegboard.core.ports.call_stores import HistoryPage
 from pegboard.features.audit.call_export import ExportFormat, export_calls
 
@@ -27,26 +28,29 @@ async def write(pages: Mapping[str, HistoryPage], format: ExportFormat) -> str:
     async def read(cursor: str) -> HistoryPage:
         return pages[cursor]
 
-    async def read_names(ids: Iterable[str]) -> dict[str, str]:
-        return dict.fromkeys(ids, "Ada")
+    async def read_people(ids: Iterable[str]) -> dict[str, User]:
+        ada = User(id="u_1", handle="ada", name="Ada", created_at=0.0)
+        return dict.fromkeys(ids, ada)
 
-    parts = export_calls(pages[""], read=read, read_names=read_names, format=format)
+    parts = export_calls(pages[""], read=read, read_people=read_people, format=format)
     return "".join([part async for part in parts])
 
 
 async def test_lines_of_json_have_each_page_once() -> None:
     lines = [json.loads(line) for line in (await write(PAGES, "jsonl")).splitlines()]
 
-    assert lines == [a_call(number) | {"name": "Ada"} for number in (3, 2, 1)]
+    assert lines == [a_call(number) | {"name": "Ada", "handle": "ada"} for number in (3, 2, 1)]
 
 
 async def test_csv_has_times_and_names() -> None:
     rows = list(csv.DictReader(io.StringIO(await write(PAGES, "csv"))))
 
-    assert [(row["time"], row["name"], row["call_id"], row["tokens"]) for row in rows] == [
-        ("1970-01-01T00:01:03.500+00:00", "Ada", "c3", ""),
-        ("1970-01-01T00:01:02.500+00:00", "Ada", "c2", ""),
-        ("1970-01-01T00:01:01.500+00:00", "Ada", "c1", ""),
+    assert [
+        (row["time"], row["name"], row["handle"], row["call_id"], row["tokens"]) for row in rows
+    ] == [
+        ("1970-01-01T00:01:03.500+00:00", "Ada", "ada", "c3", ""),
+        ("1970-01-01T00:01:02.500+00:00", "Ada", "ada", "c2", ""),
+        ("1970-01-01T00:01:01.500+00:00", "Ada", "ada", "c1", ""),
     ]
 
 

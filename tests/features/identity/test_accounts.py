@@ -103,6 +103,8 @@ async def test_a_link_expires(server: Server, clock: FakeClock) -> None:
         pytest.param({"password": "123456789"}, InvalidRequest, id="a short password"),
         pytest.param({"password": "x" * 201}, InvalidRequest, id="a long password"),
         pytest.param({"email": "ada"}, InvalidRequest, id="no address"),
+        pytest.param({"name": "Ada\u202e"}, InvalidRequest, id="a name with an override"),
+        pytest.param({"organisation_title": "A\u200bcme"}, InvalidRequest, id="a hidden space"),
     ],
 )
 async def test_a_refused_account_leaves_the_link_for_another_attempt(

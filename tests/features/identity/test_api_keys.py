@@ -252,3 +252,10 @@ async def test_the_number_of_keys_is_limited(server: Server) -> None:
 
     with pytest.raises(InvalidRequest):
         await server.identity.keys.make("one more", principal=ada)
+
+
+async def test_the_name_of_a_key_hides_no_characters(server: Server) -> None:
+    await server.found()
+
+    with pytest.raises(InvalidRequest, match="The name has a character that is not shown"):
+        await server.identity.keys.make("ci\u202e", principal=await server.caller("ada"))

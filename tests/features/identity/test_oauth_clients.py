@@ -105,6 +105,13 @@ def test_a_document_that_is_wrong_describes_no_client(changes: dict[str, Any]) -
     assert read_client(URL, json.encode(DOCUMENT)) is not None
 
 
+def test_the_name_of_a_client_keeps_no_hidden_characters() -> None:
+    client = read_client(URL, json.encode(DOCUMENT | {"client_name": "Peg\u200bboard\u202e"}))
+
+    assert client is not None
+    assert client.name == "Pegboard"
+
+
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b"null", b"\xff"])
 def test_what_is_no_document_describes_no_client(content: bytes) -> None:
     assert read_client(URL, content) is None

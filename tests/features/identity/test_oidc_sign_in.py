@@ -326,3 +326,12 @@ async def test_a_session_that_has_ended_links_no_identity(flow: Flow) -> None:
     with pytest.raises(SignInRefused, match="not begun in this browser"):
         await flow.oidc.finish(cookie, answer)
     assert await flow.server.identity.parts.store.find_linked(ISSUER, "7") is None
+
+
+async def test_a_name_of_the_provider_keeps_no_hidden_characters(flow: Flow) -> None:
+    flow.provider.claims |= {"name": "Eve\u202e N.\u200b"}
+
+    user = await flow.server.identity.accounts.find(await flow.sign_in())
+
+    assert user is not None
+    assert user.name == "Eve N."

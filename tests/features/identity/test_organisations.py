@@ -143,3 +143,11 @@ async def test_a_handle_of_an_organisation_is_given_once(server: Server) -> None
         await server.identity.organisations.create("ada", principal=await server.caller("ada"))
     with pytest.raises(AccessDenied):
         await server.identity.organisations.create("zoo", principal=LOCAL)
+
+
+async def test_the_title_of_an_organisation_hides_no_characters(server: Server) -> None:
+    await server.found()
+    ada = await server.caller("ada")
+
+    with pytest.raises(InvalidRequest, match="The title has a character that is not shown"):
+        await server.identity.organisations.create("zoo", title="Acme\u2066", principal=ada)

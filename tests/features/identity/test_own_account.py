@@ -1,15 +1,16 @@
-"""What of an account its person may not change: a password that is kept elsewhere."""
+"""What of an account its person may not change: a password kept elsewhere, a name that hides."""
 
 from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
+from tests.features.identity.made import Server
 from tests.servers.http.made import TOKEN, a_board
 from tests.servers.http.people import House
 
 from pegboard.core.ports.authenticator import BrowserSession
 from pegboard.core.principal import Principal
-from pegboard.errors import AccessDenied
+from pegboard.errors import AccessDenied, InvalidRequest
 from pegboard.features.identity.own_account import NewPassword
 
 
@@ -26,3 +27,13 @@ async def test_an_account_without_a_password_here_gets_none(tmp_path: Path) -> N
                 address="127.0.0.1",
                 principal=Principal(id=ada.id, user=ada.id),
             )
+
+
+async def test_a_name_hides_no_characters(server: Server) -> None:
+    await server.found()
+    bob = await server.invite("bob")
+
+    with pytest.raises(InvalidRequest, match=r"direction of the text: U\+202E"):
+        await server.identity.own.rename("ada\u202e", principal=bob)
+    with pytest.raises(InvalidRequest, match=r"U\+200B"):
+        await server.identity.own.rename("ada\u200b", principal=bob)

@@ -71,3 +71,13 @@ async def test_a_role_that_breaks_the_rules_is_refused(
 
     with pytest.raises(InvalidRequest):
         await server.identity.roles.put("acme", name, levels, principal=await server.caller("ada"))
+
+
+async def test_the_title_of_a_role_hides_no_characters(server: Server) -> None:
+    await server.found()
+    ada = await server.caller("ada")
+
+    with pytest.raises(InvalidRequest, match="The title has a character that is not shown"):
+        await server.identity.roles.put(
+            "acme", "support", {"shop": "read"}, title="Support\u202e", principal=ada
+        )

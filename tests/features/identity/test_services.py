@@ -133,3 +133,11 @@ async def test_the_scopes_of_a_key_limit_the_tools_that_it_calls(
     reasons = [explain_missing_key_scope(caller, it) for it in (Effect.READ, Effect.WRITE)]
 
     assert [not reason for reason in reasons] == [reads, writes]
+
+
+async def test_its_name_hides_no_characters(server: Server) -> None:
+    await server.found()
+    ada = await server.caller("ada")
+
+    with pytest.raises(InvalidRequest, match="The name has a character that is not shown"):
+        await server.identity.services.make("acme", "robot", name="ada\u200b", principal=ada)

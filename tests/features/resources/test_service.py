@@ -100,3 +100,17 @@ async def test_a_caller_without_an_account_installs_nothing() -> None:
         stranger = Principal(id="stranger")
         with pytest.raises(AccessDenied, match="the caller has no account"):
             await board.resources.add(a_connector(), principal=stranger)
+
+
+async def test_a_title_hides_no_characters() -> None:
+    async with Pegboard() as board:
+        new = await board.resources.add(a_connector(), principal=LOCAL)
+
+        with pytest.raises(InvalidRequest, match=r"The title has .* U\+202E"):
+            await board.resources.add(
+                a_connector("shop", title="shop\u202e official"), principal=LOCAL
+            )
+        with pytest.raises(InvalidRequest, match=r"The title has .* U\+202E"):
+            await board.resources.change(
+                new.resource.id, ResourceChange(title="shop\u202e official"), principal=LOCAL
+            )

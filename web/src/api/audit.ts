@@ -19,6 +19,13 @@ export interface CallQuery {
   call_id?: string;
 }
 
+/** A call with the names and handles of the people in it, by their ids. */
+interface FoundCall {
+  call: Call | null;
+  names: Record<string, string>;
+  handles: Record<string, string>;
+}
+
 const PAGE = 50;
 
 /** Calls that the caller may see, the newest first, with the names of who called. */
@@ -37,15 +44,16 @@ export const historyQuery = (query: CallQuery) =>
     placeholderData: (old) => old,
   });
 
-/** One call by its id, and the name of who called; no call where it is not there. */
+/** One call by its id, and the people in it; no call where it is not there. */
 export const callQuery = (id: string) =>
   queryOptions({
     queryKey: ["history", "call", id],
-    queryFn: async ({ signal }): Promise<{ call: Call | null; name: string }> => {
+    queryFn: async ({ signal }): Promise<FoundCall> => {
       const query = { call_id: id, limit: 1 };
-      const { calls, names } = await unwrap(api.GET("/history", { params: { query }, signal }));
-      const call = calls[0] ?? null;
-      return { call, name: (call && names[call.principal]) ?? "" };
+      const { calls, names, handles } = await unwrap(
+        api.GET("/history", { params: { query }, signal }),
+      );
+      return { call: calls[0] ?? null, names, handles };
     },
   });
 
@@ -94,9 +102,11 @@ export const recordQuery = (sequence: number) =>
     queryKey: ["audit", "record", sequence],
     queryFn: async ({ signal }) => {
       const query = { after: sequence - 1, limit: 1 };
-      const { records, names } = await unwrap(api.GET("/audit", { params: { query }, signal }));
+      const { records, names, handles } = await unwrap(
+        api.GET("/audit", { params: { query }, signal }),
+      );
       const record = records[0]?.sequence === sequence ? records[0] : null;
-      return { record, names };
+      return { record, names, handles };
     },
   });
 

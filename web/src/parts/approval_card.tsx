@@ -13,6 +13,7 @@ import { MarkIcon } from "./marks";
 import { Origins } from "./origins";
 import { SchemaForm } from "./schema_form";
 import { Problem } from "./states";
+import { nameCaller } from "../words/approvals";
 
 type Decision = "approve" | "deny" | "edit";
 type Scope = "once" | "arguments" | "tool";
@@ -137,7 +138,7 @@ function OpenQuestion({
           label={approval.credential ?? ""}
           caller={{
             id: approval.principal,
-            name: approval.principal_name || approval.principal,
+            name: nameCaller(approval),
           }}
         />
         <div className="field">

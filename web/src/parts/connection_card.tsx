@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Plug } from "lucide-react";
 import { type Approval, sessionQuery } from "../api/queries";
-import { approvalWords } from "../words/approvals";
+import { approvalWords, nameCaller } from "../words/approvals";
 import { titleOf } from "../words/format";
 import { MarkIcon } from "./marks";
 
@@ -14,7 +14,7 @@ interface ConnectionCardProps {
 /** A call that waits until its caller has connected an account, which only the caller can do. */
 export function ConnectionCard({ approval, heading: Heading }: ConnectionCardProps) {
   const { data: session } = useQuery(sessionQuery);
-  const { source = "", reason = "", principal, principal_name: name } = approval;
+  const { source = "", reason = "", principal } = approval;
   const isYours = session?.caller === principal;
   const title = titleOf(approval.tool, approval.title ?? "");
   return (
@@ -27,7 +27,7 @@ export function ConnectionCard({ approval, heading: Heading }: ConnectionCardPro
         <Heading>
           {isYours
             ? approvalWords.needsAccount(title)
-            : approvalWords.needsAccountOf(title, name || principal)}
+            : approvalWords.needsAccountOf(title, nameCaller(approval))}
         </Heading>
         <p className="dim">
           {reason.charAt(0).toUpperCase() + reason.slice(1)}.{" "}

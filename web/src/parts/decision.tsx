@@ -3,6 +3,7 @@ import { formatClock, spellOrder } from "../words/format";
 import { messages } from "../words/messages";
 import { Json } from "./json";
 import { MarkIcon } from "./marks";
+import { nameDecider } from "../words/approvals";
 
 /** Arguments as a table of names and values. */
 export function Arguments({ value }: { value: unknown }) {
@@ -49,7 +50,7 @@ export function DecidedLine({ approval }: { approval: Approval }) {
       <span>
         {approval.state === "expired"
           ? messages.questionExpired
-          : `${DECIDED[approval.state] ?? approval.state}${approval.decided_by ? messages.by(approval.decided_by_name || approval.decided_by) : ""}${approval.decided_at ? `, ${formatClock(approval.decided_at)}` : ""}`}
+          : `${DECIDED[approval.state] ?? approval.state}${approval.decided_by ? messages.by(nameDecider(approval)) : ""}${approval.decided_at ? `, ${formatClock(approval.decided_at)}` : ""}`}
         {approval.grant && messages.standing}
         {approval.note && ` · “${approval.note}”`}
       </span>

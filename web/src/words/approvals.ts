@@ -1,3 +1,6 @@
+import type { Approval } from "../api/queries";
+import { namePerson } from "./people";
+
 /** What the console says about where a call comes from, and with whose account it acts. */
 export const approvalWords = {
   readBefore: "Before this, text of others was read, by",
@@ -33,6 +36,18 @@ export const approvalWords = {
   thenAgain: "Then make the call again.",
   connectOne: "Connect an account",
 } as const;
+
+/** Who has made the call that waits, by name and handle, else by id. */
+export function nameCaller(approval: Approval): string {
+  const { principal, principal_name: name, principal_handle: handle } = approval;
+  return namePerson(name, handle) || principal;
+}
+
+/** Who has decided it; empty while it waits. */
+export function nameDecider(approval: Approval): string {
+  const { decided_by: id = "", decided_by_name: name, decided_by_handle: handle } = approval;
+  return namePerson(name, handle) || id;
+}
 
 interface Account {
   source: string;

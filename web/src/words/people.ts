@@ -1,4 +1,4 @@
-import { formatCount } from "./format";
+import { formatCount, spellOrder } from "./format";
 
 /** What the console says about people, organisations, keys and rights. */
 export const people = {
@@ -132,4 +132,22 @@ export const people = {
 /** "Administrator, Editor"; what somebody is. */
 export function nameRoles(roles: readonly string[]): string {
   return roles.map((role) => people.roleWords[role]?.[0] ?? role).join(", ");
+}
+
+const MOST_OF_NAME = 32;
+
+/** "Bob Doe (bob)": people choose their names freely, and only the handle is theirs alone. */
+export function namePerson(name = "", handle = ""): string {
+  if (!name || name === handle) return handle;
+  const shown = spellOrder(name.length > MOST_OF_NAME ? `${name.slice(0, MOST_OF_NAME)}…` : name);
+  return handle ? `${shown} (${handle})` : shown;
+}
+
+/** What a page of records says about the people in it, by their ids. */
+export function namePeople(page: {
+  names: Record<string, string>;
+  handles: Record<string, string>;
+}): Record<string, string> {
+  const ids = Object.keys(page.names);
+  return Object.fromEntries(ids.map((id) => [id, namePerson(page.names[id], page.handles[id])]));
 }

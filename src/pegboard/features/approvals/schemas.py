@@ -130,6 +130,11 @@ class ArgumentOriginAnswer(BaseModel):
     ]
 
 
+Handle = Annotated[
+    str, Field(description="Its handle: two people may have the same name, and never this.")
+]
+
+
 class ApprovalAnswer(BaseModel):
     """An approval of one exact call, without empty fields."""
 
@@ -140,6 +145,7 @@ class ApprovalAnswer(BaseModel):
     tool: str
     principal: Annotated[str, Field(description="The caller of the tool.")]
     principal_name: Annotated[str, Field(description="Its name, where it has an account.")] = ""
+    principal_handle: Handle = ""
     created_at: Annotated[float, Field(description="Unix seconds.")]
     digest: Annotated[str, Field(description="Digest of the call that it approves.")]
     arguments: Annotated[Any, Field(description="Secrets masked, long texts truncated.")]
@@ -163,6 +169,7 @@ class ApprovalAnswer(BaseModel):
     conversation_title: str = ""
     decided_by: str = ""
     decided_by_name: Annotated[str, Field(description="Its name, where it has an account.")] = ""
+    decided_by_handle: Handle = ""
     decided_at: float = 0
     note: str = ""
     edited: Annotated[Any, Field(description="The arguments set by the approver.")] = None

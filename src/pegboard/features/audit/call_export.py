@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mappi
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from pegboard.core.ports.accounts.identity_store import User
 from pegboard.core.ports.call_stores import HistoryPage
 
 ExportFormat = Literal["csv", "jsonl"]
@@ -39,6 +40,7 @@ _COLUMNS = (
     "call_id",
     "arguments_digest",
     "arguments",
+    "handle",
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """What spreadsheets calculate instead of showing it."""
@@ -46,24 +48,24 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 ReadPage = Callable[[str], Awaitable[HistoryPage]]
 """Reads the page behind a cursor."""
 
-ReadNames = Callable[[Iterable[str]], Awaitable[Mapping[str, str]]]
-"""Reads the names of people by their ids."""
+ReadPeople = Callable[[Iterable[str]], Awaitable[Mapping[str, User]]]
+"""Reads the accounts of people by their ids."""
 
 
 async def export_calls(
     first: HistoryPage,
     *,
     read: ReadPage,
-    read_names: ReadNames,
+    read_people: ReadPeople,
     format: ExportFormat,  # noqa: A002 - as in other exports
 ) -> AsyncGenerator[str]:
-    """Write calls page by page, newest first, each with the name of its caller."""
+    """Write calls page by page, newest first, each with the name and the handle of its caller."""
     if format == "csv":
         yield _write_rows([_COLUMNS])
     page = first
     while True:
-        names = await read_names(row["principal"] for row in page.calls)
-        rows = [dict(row) | {"name": names.get(row["principal"], "")} for row in page.calls]
+        people = await read_people(row["principal"] for row in page.calls)
+        rows = [dict(row) | _name(people.get(row["principal"])) for row in page.calls]
         if format == "csv":
             yield _write_rows(map(_cells_of, rows))
         else:
@@ -71,6 +73,12 @@ async def export_calls(
         if not page.next_cursor:
             return
         page = await read(page.next_cursor)
+
+
+def _name(person: User | None) -> dict[str, str]:
+    if person is None:
+        return {"name": "", "handle": ""}
+    return {"name": person.name, "handle": person.handle}
 
 
 def _cells_of(row: Mapping[str, Any]) -> list[Any]:

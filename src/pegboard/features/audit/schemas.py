@@ -77,6 +77,10 @@ class AuditList(BaseModel):
         Field(description="`before` of the next page, newest first; null when this was the last."),
     ]
     names: Annotated[dict[str, str], Field(description="Names of the people in it by their ids.")]
+    handles: Annotated[
+        dict[str, str],
+        Field(description="Their handles by id; two people may have the same name."),
+    ]
 
 
 class AuditReportAnswer(BaseModel):

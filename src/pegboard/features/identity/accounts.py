@@ -18,6 +18,7 @@ from pegboard.core.ports.accounts.identity_store import (
 )
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
+from pegboard.features.display_text import check_display_text
 from pegboard.features.identity.callers import AccountCallers
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.passwords import Passwords
@@ -203,15 +204,14 @@ class Accounts:
         """The account of a caller; None for a caller without one."""
         return await self._parts.store.user(principal.user) if principal.user else None
 
-    async def read_names(self, ids: Iterable[str]) -> dict[str, str]:
-        """The names of callers by their ids, where these are accounts."""
+    async def read_people(self, ids: Iterable[str]) -> dict[str, User]:
+        """The accounts of callers by their ids, where they have one."""
         wanted = sorted({id_ for id_ in ids if id_})
-        found = [
-            user
+        return {
+            user.id: user
             for start in range(0, len(wanted), _IDS_AT_ONCE)
             for user in await self._parts.store.users(wanted[start : start + _IDS_AT_ONCE])
-        ]
-        return {user.id: user.name for user in found}
+        }
 
     async def list(self, *, principal: Principal) -> Sequence[User]:
         """The accounts that the caller may see, by handle.
@@ -343,6 +343,8 @@ class Accounts:
     async def _create(self, new: NewAccount, link: OneTimeLink) -> NewIdentity:
         is_first, now = link.purpose == "first", self._parts.now()
         handle, email = check_handle(new.handle), check_email(new.email)
+        name = check_display_text(new.name, "name")
+        title = check_display_text(new.organisation_title, "title of the organisation")
         check_password(new.password)
         if is_first:
             check_handle(new.organisation)
@@ -352,7 +354,7 @@ class Accounts:
         organisation = new.organisation if is_first else link.organisation
         founded = Organisation(
             handle=organisation,
-            title=new.organisation_title.strip() or organisation,
+            title=title or organisation,
             created_at=now,
             created_by=id_,
         )
@@ -367,7 +369,7 @@ class Accounts:
         user = User(
             id=id_,
             handle=handle,
-            name=new.name.strip() or handle,
+            name=name or handle,
             email=email,
             password=await self._passwords.create_hash(new.password),
             is_operator=is_first,

@@ -8,6 +8,7 @@ from msgspec import Struct
 from pegboard.core.ports.accounts.identity_store import KEY_PREFIX, ApiKey
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
+from pegboard.features.display_text import check_display_text
 from pegboard.features.identity.callers import AccountCallers
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.rules import check_key_scopes
@@ -110,7 +111,7 @@ class ApiKeys:
             id=f"key_{secrets.token_hex(6)}",
             digest=digest_of(key),
             user=user,
-            name=name,
+            name=check_display_text(name, "name"),
             hint=key[: len(KEY_PREFIX) + 4],
             created_at=now,
             scopes=tuple(sorted(set(scopes))),

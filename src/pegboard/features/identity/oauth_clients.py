@@ -12,6 +12,7 @@ from msgspec import DecodeError, Struct, convert, json
 from pegboard.core.ports.accounts.identity_store import TemporaryRecord
 from pegboard.core.ports.http import HttpClient, HttpRequest
 from pegboard.errors import InvalidRequest, PegboardError
+from pegboard.features.display_text import clean_display_text
 from pegboard.features.identity.parts import IdentityParts
 
 REGISTRATION_LIFETIME = 90 * 24 * 3600.0
@@ -106,7 +107,7 @@ class OAuthClients:
             raise InvalidRequest("Too many clients register: try again later.")
         body = {
             "id": client.id,
-            "name": client.name[:100],
+            "name": clean_display_text(client.name)[:100] or client.id,
             "redirects": list(client.redirects),
         }
         expires_at = now + REGISTRATION_LIFETIME
@@ -174,8 +175,8 @@ def read_client(url: str, content: bytes) -> OAuthClient | None:
         return None
     if method != "none" or "client_secret" in document:
         return None
-    name = str(document.get("client_name") or urlsplit(url).hostname)[:100]
-    return OAuthClient(id=url, name=name, redirects=named)
+    name = clean_display_text(str(document.get("client_name") or ""))[:100]
+    return OAuthClient(id=url, name=name or str(urlsplit(url).hostname), redirects=named)
 
 
 def check_redirects(redirects: tuple[str, ...]) -> None:

@@ -20,6 +20,7 @@ from pegboard.core.ports.accounts.identity_store import (
 from pegboard.core.ports.authenticator import BrowserSession
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, SignInRefused
+from pegboard.features.display_text import clean_display_text
 from pegboard.features.identity.oidc_provider import OidcProvider
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.rules import check_email, check_handle
@@ -188,7 +189,7 @@ class OidcSignIns:
             user = User(
                 id=f"u_{secrets.token_hex(8)}",
                 handle=f"{base[: 12 - len(suffix)]}{suffix}",
-                name=str(claims.get("name") or base)[:200],
+                name=clean_display_text(str(claims.get("name") or ""))[:200] or base,
                 email=email,
                 created_at=now,
             )

@@ -8,6 +8,7 @@ from pegboard.access.roles import ADMINISTRATOR, APPROVER, EDITOR, is_last_admin
 from pegboard.core.ports.accounts.identity_store import Membership, NewIdentity, Organisation, User
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
+from pegboard.features.display_text import check_display_text
 from pegboard.features.identity.callers import AccountCallers
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.rules import check_handle, check_roles
@@ -65,7 +66,7 @@ class Organisations:
         now = self._parts.now()
         organisation = Organisation(
             handle=check_handle(handle),
-            title=title.strip() or handle,
+            title=check_display_text(title, "title") or handle,
             created_at=now,
             created_by=principal.user,
         )

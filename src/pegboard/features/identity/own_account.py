@@ -8,6 +8,7 @@ from pegboard.core.ports.accounts.identity_store import BrowserClient, User, Use
 from pegboard.core.ports.authenticator import BrowserSession
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
+from pegboard.features.display_text import check_display_text
 from pegboard.features.identity.callers import AccountCallers
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.passwords import Passwords
@@ -85,12 +86,12 @@ class OwnAccount:
 
         Raises:
             AccessDenied: The caller is not signed in.
+            InvalidRequest: It has a character that is not shown or reorders others.
         """
         user = await self._check_signed_in(principal)
+        given = check_display_text(name, "name") or user.handle
         async with self._parts.record("change_account", user.handle, principal):
-            changed = await self._parts.store.update_user(
-                user.id, {"name": name.strip() or user.handle}
-            )
+            changed = await self._parts.store.update_user(user.id, {"name": given})
         self._callers.forget()
         return changed or user
 

@@ -7,6 +7,7 @@ from pegboard.access.roles import LEVELS, ROLES
 from pegboard.core.ports.accounts.role_store import Level, OwnRole
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
+from pegboard.features.display_text import check_display_text
 from pegboard.features.identity.callers import AccountCallers
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.permissions import PEOPLE_SCOPE, check_is_person
@@ -61,7 +62,7 @@ class OwnRoles:
             organisation=organisation,
             name=name,
             levels=dict(levels),
-            title=title.strip(),
+            title=check_display_text(title, "title"),
             changed_at=self._parts.now(),
             changed_by=principal.id,
         )

@@ -7,6 +7,7 @@ from pegboard.access.roles import APPROVER
 from pegboard.core.ports.accounts.identity_store import ApiKey, Membership, NewIdentity, User
 from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
+from pegboard.features.display_text import check_display_text
 from pegboard.features.identity.api_keys import ApiKeys, NewKey
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.rules import check_handle, check_key_scopes, check_roles
@@ -52,7 +53,7 @@ class ServiceAccounts:
         user = User(
             id=id_,
             handle=check_handle(handle),
-            name=name.strip() or handle,
+            name=check_display_text(name, "name") or handle,
             organisation=organisation,
             created_at=now,
             is_service=True,

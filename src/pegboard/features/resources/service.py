@@ -20,6 +20,7 @@ from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, InvalidRequest, ResourceNotFound, Unavailable
 from pegboard.execution.audit_first import record_in_audit
 from pegboard.execution.environment import CallEnvironment
+from pegboard.features.display_text import check_display_text
 from pegboard.features.key_limits import limit_keys
 from pegboard.features.resources.resource_change import NewResource, ResourceChange
 from pegboard.features.resources.rules import (
@@ -137,7 +138,7 @@ class Resources:
             created_at=now,
             updated_at=now,
             source_kind=new.source_kind,
-            title=new.title.strip(),
+            title=check_display_text(new.title, "title"),
             description=new.description.strip(),
             organisation=new.organisation,
             visibility=new.visibility,
@@ -173,6 +174,8 @@ class Resources:
             for name in ("title", "description", "organisation", "visibility", "config")
             if (value := getattr(change, name)) is not None
         }
+        if "title" in given:
+            given["title"] = check_display_text(given["title"], "title")
 
         def edit(known: StoredResource) -> StoredResource:
             changed = structs.replace(known, **given)

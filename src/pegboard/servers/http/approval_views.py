@@ -16,13 +16,13 @@ async def show_approvals(
     runs = (item.run_id for item in approvals if item.run_id)
     conversations = await board.conversations.find_of_runs(runs, principal=principal)
     ids = {id_ for item in approvals for id_ in (item.principal, item.decided_by) if id_}
-    names = await board.identity.accounts.read_names(ids) if principal.user else {}
+    people = await board.identity.accounts.read_people(ids) if principal.user else {}
     shown: list[dict[str, Any]] = []
     for item in approvals:
         data = approval_to_dict(item)
         for field in ("principal", "decided_by"):
-            if name := names.get(getattr(item, field)):
-                data[f"{field}_name"] = name
+            if person := people.get(getattr(item, field)):
+                data |= {f"{field}_name": person.name, f"{field}_handle": person.handle}
         tool = board.registry.find(item.tool)
         if tool is not None and tool.spec.title:
             data["title"] = tool.spec.title

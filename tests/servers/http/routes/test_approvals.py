@@ -52,13 +52,15 @@ async def test_an_approval_names_people_with_accounts(tmp_path: Path) -> None:
         house = House(board)
         ada = await house.found()
         bob = await house.invite(ada, "editor", "approver")
+        await bob.patch("/v1/account", json={"name": "ada"})
         wanted = {"name": "refund", "input": {"invoice": 1}}
         asked = (await bob.post("/v1/execute", json=wanted)).json()
         path = f"/v1/approvals/{asked['approval_id']}"
         await ada.post(path, json={"decision": "deny"})
         shown = (await bob.get(path)).json()
 
-    assert (shown["principal_name"], shown["decided_by_name"]) == ("bob", "ada")
+    assert (shown["principal_name"], shown["principal_handle"]) == ("ada", "bob")
+    assert (shown["decided_by_name"], shown["decided_by_handle"]) == ("ada", "ada")
 
 
 async def test_an_edited_call_runs_with_other_arguments(client: httpx2.AsyncClient) -> None:

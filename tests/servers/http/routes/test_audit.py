@@ -80,4 +80,6 @@ async def test_an_export_has_all_records_of_the_tenant_and_is_refused_to_others(
     assert lines[: len(listed["records"])] == listed["records"]
     assert export.headers["content-type"] == "application/x-ndjson"
     assert "ada" in listed["names"].values()
+    assert listed["handles"].keys() == listed["names"].keys()
+    assert "ada" in listed["handles"].values()
     assert refused.status_code == 403

@@ -167,6 +167,10 @@ async def test_calls_are_those_that_the_caller_may_see_and_name_who_called(peopl
     assert await names_of(people.bob) == ["bob"]
     assert await names_of(people.eve) == ["Eve"]
 
+    body = (await people.ada.get("/v1/history")).json()
+    handles = [body["handles"][call["principal"]] for call in body["calls"]]
+    assert handles == ["eve", "bob", "ada"]
+
 
 async def test_calls_of_a_person_are_asked_for_by_handle_or_address(people: People) -> None:
     assert await names_of(people.ada, person="bob") == ["bob"]

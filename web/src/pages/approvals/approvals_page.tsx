@@ -18,6 +18,7 @@ import { usePageTitle } from "../../parts/page_title";
 import { Empty, Failure, Skeleton } from "../../parts/states";
 import { formatWhen } from "../../words/format";
 import { messages } from "../../words/messages";
+import { nameCaller, nameDecider } from "../../words/approvals";
 
 /** What waits for a decision, what was decided, and one of them. */
 export function ApprovalsPage() {
@@ -118,8 +119,8 @@ function Item({ item, show, isChosen }: { item: Approval; show: string; isChosen
       <b className="cut">{questionOf(item.tool, title, item.arguments).replace(/\?$/, "")}</b>
       <span className="faint cut">
         {item.state === "pending"
-          ? item.principal_name || item.principal
-          : `${item.state}${item.decided_by ? messages.by(item.decided_by_name || item.decided_by) : ""}`}
+          ? nameCaller(item)
+          : `${item.state}${item.decided_by ? messages.by(nameDecider(item)) : ""}`}
       </span>
       <span className="side-tag faint num">{formatWhen(item.decided_at || item.created_at)}</span>
     </Link>
@@ -147,8 +148,7 @@ function Detail({ id, show }: { id: string; show: string }) {
         {item && (
           <>
             <p className="desc">
-              <b>{item.principal_name || item.principal}</b> {messages.wantsToCall}{" "}
-              <code>{item.tool}</code>.
+              <b>{nameCaller(item)}</b> {messages.wantsToCall} <code>{item.tool}</code>.
             </p>
             <ApprovalCard key={id} id={id} heading="h1" />
             {item.state !== "pending" && (
@@ -158,7 +158,7 @@ function Detail({ id, show }: { id: string; show: string }) {
                 <Origins approval={item} />
                 <AccountNote
                   label={item.credential ?? ""}
-                  caller={{ id: item.principal, name: item.principal_name || item.principal }}
+                  caller={{ id: item.principal, name: nameCaller(item) }}
                 />
               </section>
             )}

@@ -6,6 +6,7 @@ import { hasAccount } from "../../api/people";
 import { sessionQuery, sourcesQuery, type Tool } from "../../api/queries";
 import { auditWords } from "../../words/audit";
 import type { AuditSearch } from "./search";
+import { namePerson } from "../../words/people";
 
 const MOST_OFFERED = 30;
 
@@ -41,7 +42,7 @@ export function CallFilters({ search, readsAll, tools }: CallFiltersProps) {
           label={auditWords.person}
           all={auditWords.everyone}
           value={search.who ?? ""}
-          options={people.map((item) => [item.handle, item.name || item.handle])}
+          options={people.map((item) => [item.handle, namePerson(item.name, item.handle)])}
           onChange={(who) => change({ who })}
         />
       )}

@@ -12,6 +12,7 @@ import { formatDuration, formatFull, formatNumber, spellOrder, titleOf } from ".
 import { messages } from "../../words/messages";
 import { AsStored, Facts, Panel } from "./panel";
 import type { AuditSearch } from "./search";
+import { namePeople } from "../../words/people";
 
 interface CallPanelProps {
   search: AuditSearch;
@@ -33,7 +34,11 @@ export function CallPanel({ search, readsAll }: CallPanelProps) {
       )}
       {found.data &&
         (found.data.call ? (
-          <Details call={found.data.call} name={found.data.name} readsAll={readsAll} />
+          <Details
+            call={found.data.call}
+            name={namePeople(found.data)[found.data.call.principal] ?? ""}
+            readsAll={readsAll}
+          />
         ) : (
           <Empty title={auditWords.noCall}>{messages.notForYou}</Empty>
         ))}

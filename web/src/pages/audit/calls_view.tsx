@@ -11,6 +11,7 @@ import { formatDuration, formatFull, formatWhen, titleOf } from "../../words/for
 import { messages } from "../../words/messages";
 import { CallFilters } from "./call_filters";
 import { type AuditSearch, isNarrowed, readQuery } from "./search";
+import { namePeople } from "../../words/people";
 
 interface CallsViewProps {
   search: AuditSearch;
@@ -23,7 +24,7 @@ export function CallsView({ search, readsAll }: CallsViewProps) {
   const calls = useInfiniteQuery(historyQuery(readQuery(search)));
   const pages = calls.data?.pages ?? [];
   const found = pages.flatMap((page) => page.calls);
-  const names = Object.assign({}, ...pages.map((page) => page.names)) as Record<string, string>;
+  const names = Object.assign({}, ...pages.map(namePeople)) as Record<string, string>;
   const { data: tools = [] } = useQuery(toolsQuery);
   const titles = useMemo(() => new Map(tools.map((tool) => [tool.name, tool.title])), [tools]);
   const isEmpty = calls.isSuccess && found.length === 0;

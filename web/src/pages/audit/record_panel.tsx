@@ -8,6 +8,7 @@ import { messages } from "../../words/messages";
 import { AsStored, Facts, Panel } from "./panel";
 import { readRecord } from "./record_words";
 import type { AuditSearch } from "./search";
+import { namePeople } from "../../words/people";
 
 /** One record of the trail: what it says, and how it hangs in the chain. */
 export function RecordPanel({ search }: { search: AuditSearch }) {
@@ -24,7 +25,7 @@ export function RecordPanel({ search }: { search: AuditSearch }) {
       )}
       {found.data &&
         (found.data.record ? (
-          <Details record={found.data.record} names={found.data.names} />
+          <Details record={found.data.record} names={namePeople(found.data)} />
         ) : (
           <Empty title={auditWords.noRecord}>{messages.notForYou}</Empty>
         ))}

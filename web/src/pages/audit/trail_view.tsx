@@ -10,6 +10,7 @@ import { Choice } from "./call_filters";
 import { readRecord } from "./record_words";
 import type { AuditSearch } from "./search";
 import { VerifyBanner } from "./verify_banner";
+import { namePeople } from "../../words/people";
 
 /** The audit trail, the newest record first, and the proof that it is whole. */
 export function TrailView({ search }: { search: AuditSearch }) {
@@ -18,7 +19,7 @@ export function TrailView({ search }: { search: AuditSearch }) {
   const trail = useInfiniteQuery(trailQuery(kind));
   const pages = trail.data?.pages ?? [];
   const found = pages.flatMap((page) => page.records);
-  const names = Object.assign({}, ...pages.map((page) => page.names)) as Record<string, string>;
+  const names = Object.assign({}, ...pages.map(namePeople)) as Record<string, string>;
   return (
     <>
       <VerifyBanner />

@@ -6,6 +6,7 @@ import { toolQuery, toolsQuery } from "../../api/queries";
 import { SchemaForm } from "../../parts/schema_form";
 import { explaining } from "../../words/explain";
 import type { ExplainSearch } from "./explain_page";
+import { namePerson } from "../../words/people";
 
 interface AskerProps {
   search: ExplainSearch;
@@ -55,7 +56,7 @@ export function Asker({ search, people }: AskerProps) {
               <option value="">{explaining.you}</option>
               {people.map((person) => (
                 <option key={person.handle} value={person.handle}>
-                  {person.name}
+                  {namePerson(person.name, person.handle)}
                 </option>
               ))}
             </select>

@@ -6,6 +6,7 @@ import { type Mark, MarkIcon } from "../../parts/marks";
 import { explaining } from "../../words/explain";
 import { messages } from "../../words/messages";
 import type { ExplainSearch } from "./explain_page";
+import { namePerson } from "../../words/people";
 
 const MOST = 12;
 
@@ -41,7 +42,7 @@ export function Everybody({ search, people, you }: EverybodyProps) {
             <tr key={person.handle} className={person.handle === who ? "here" : undefined}>
               <td>
                 <Link to="/explain" search={{ ...search, who: person.handle || undefined }}>
-                  <b>{person.name}</b>
+                  <b>{namePerson(person.name, person.handle)}</b>
                 </Link>
               </td>
               <td className="r">

@@ -13,6 +13,7 @@ import { messages } from "../../words/messages";
 import { Asker } from "./asker";
 import { Decision } from "./decision_card";
 import { Everybody } from "./everybody";
+import { namePerson } from "../../words/people";
 
 export interface ExplainSearch {
   tool?: string;
@@ -32,7 +33,7 @@ export function ExplainPage() {
   const { data: people = [] } = useQuery({ ...peopleQuery, enabled: asksForOthers === true });
   const explained = useQuery(explanationQuery(tool, who, args));
   const others = people.filter((person) => person.handle !== session?.handle);
-  const name = others.find((person) => person.handle === who)?.name ?? who;
+  const name = namePerson(others.find((person) => person.handle === who)?.name, who);
   const remedies = explained.data?.remedies ?? [];
   const hasAside = others.length > 0 || remedies.length > 0;
   return (

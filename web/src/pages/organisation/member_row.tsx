@@ -26,7 +26,9 @@ export function MemberRow(props: MemberRowProps) {
   const when = formatWhen(member.created_at);
   return (
     <tr className={isWaiting ? "asks" : undefined}>
-      <WhoCell name={member.name}>{member.email || member.handle}</WhoCell>
+      <WhoCell name={member.name}>
+        {[member.handle, member.email].filter(Boolean).join(" · ")}
+      </WhoCell>
       <td>
         {isWaiting ? null : isAdministrator ? (
           <button

@@ -13,7 +13,7 @@ import { Confirm } from "../../parts/confirm";
 import { RoleDialog } from "../../parts/role_dialog";
 import { ShownOnce } from "../../parts/shown_once";
 import { formatFull } from "../../words/format";
-import { people } from "../../words/people";
+import { namePerson, people } from "../../words/people";
 import { Table } from "../../parts/table";
 import { MemberRow } from "./member_row";
 
@@ -61,7 +61,7 @@ export function Members({ organisation, members, session, isAdministrator }: Mem
   };
   const waiting = members.filter((member) => member.state === "waiting");
   const rows = [...waiting, ...members.filter((member) => member.state === "approved")];
-  const name = asked?.member.name ?? "";
+  const name = namePerson(asked?.member.name, asked?.member.handle);
   return (
     <>
       {link.data && (
@@ -123,7 +123,7 @@ export function Members({ organisation, members, session, isAdministrator }: Mem
 function wordsOf(member: Member, title: string, isYou: boolean) {
   if (member.state === "waiting")
     return {
-      title: people.turnDownQuestion(member.name),
+      title: people.turnDownQuestion(namePerson(member.name, member.handle)),
       what: people.turnDownWhat,
       action: people.turnDown,
     };
@@ -134,7 +134,7 @@ function wordsOf(member: Member, title: string, isYou: boolean) {
       action: people.leave(title),
     };
   return {
-    title: people.removeQuestion(member.name, title),
+    title: people.removeQuestion(namePerson(member.name, member.handle), title),
     what: people.removeWhat,
     action: people.remove,
   };

@@ -1,6 +1,7 @@
 import type { Member } from "../../api/people";
 import type { QuotaSubject } from "../../api/quotas";
 import { quotaWords } from "../../words/quotas";
+import { namePerson } from "../../words/people";
 
 interface QuotaSubjectFieldsProps {
   subject: QuotaSubject;
@@ -27,7 +28,7 @@ export function QuotaSubjectFields(props: QuotaSubjectFieldsProps) {
           <option value="">{quotaWords.whole}</option>
           {members.map((member) => (
             <option key={member.handle} value={member.handle}>
-              {member.name}
+              {namePerson(member.name, member.handle)}
             </option>
           ))}
         </select>

@@ -8,7 +8,7 @@ import { type Quota, quotasQuery, removeQuota } from "../../api/quotas";
 import { Confirm } from "../../parts/confirm";
 import { usePageTitle } from "../../parts/page_title";
 import { Empty, Failure, Skeleton } from "../../parts/states";
-import { people } from "../../words/people";
+import { namePerson, people } from "../../words/people";
 import { nameQuota, quotaWords } from "../../words/quotas";
 import { OrganisationTabs } from "./organisation_tabs";
 import { QuotaDialog } from "./quota_dialog";
@@ -35,7 +35,9 @@ export function QuotasPage() {
     onSettled: read,
   });
   const mayLimit = own !== undefined && mayAdminister(session, own);
-  const names = new Map(members.map((member) => [member.handle, member.name]));
+  const names = new Map(
+    members.map((member) => [member.handle, namePerson(member.name, member.handle)]),
+  );
   const found = quotas.data ?? [];
   const ofAll = found.filter((item) => item.organisation === handle && item.person === "");
   const ofPeople = found.filter((item) => item.organisation === handle && item.person !== "");

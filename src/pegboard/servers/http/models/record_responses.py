@@ -128,6 +128,10 @@ class CallList(BaseModel):
     names: Annotated[
         dict[str, str], Field(description="Names of the callers that have accounts, by id.")
     ]
+    handles: Annotated[
+        dict[str, str],
+        Field(description="Their handles by id; two people may have the same name."),
+    ]
 
 
 class SlotRow(BaseModel):

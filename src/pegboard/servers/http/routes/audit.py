@@ -45,13 +45,14 @@ async def list_audit(
     )
     following = records[-1].sequence if len(records) == wanted.limit else None
     accounts = board.identity.accounts
-    names = await accounts.read_names(actors_of(records)) if caller.user else {}
+    people = await accounts.read_people(actors_of(records)) if caller.user else {}
     return JsonResponse(
         {
             "records": [record_to_dict(record) for record in records],
             "next_after": None if newest_first else following,
             "next_before": following if newest_first else None,
-            "names": names,
+            "names": {id_: person.name for id_, person in people.items()},
+            "handles": {id_: person.handle for id_, person in people.items()},
         }
     )
 

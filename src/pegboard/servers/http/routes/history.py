@@ -1,5 +1,6 @@
 """`/history`: who called what, when, and how it ended."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -8,6 +9,7 @@ from fastapi.responses import StreamingResponse
 from msgspec import structs
 from starlette.exceptions import HTTPException
 
+from pegboard.core.ports.accounts.identity_store import User
 from pegboard.core.ports.call_stores import HistoryPage, HistoryQuery, TotalsQuery
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest
@@ -45,11 +47,16 @@ async def list_calls(
     """List calls, newest first: your own, with `audit:read` those of your tenant."""
     query = await _find_query(board, caller, wanted)
     if query is None:
-        return JsonResponse({"calls": [], "next_cursor": None, "names": {}})
+        return JsonResponse({"calls": [], "next_cursor": None, "names": {}, "handles": {}})
     page = await _read(board, structs.replace(query, limit=wanted.limit, cursor=wanted.cursor))
-    names = await _read_names(board, caller, [row["principal"] for row in page.calls])
+    people = await _read_people(board, caller, (row["principal"] for row in page.calls))
     return JsonResponse(
-        {"calls": list(page.calls), "next_cursor": page.next_cursor or None, "names": names}
+        {
+            "calls": list(page.calls),
+            "next_cursor": page.next_cursor or None,
+            "names": {id_: person.name for id_, person in people.items()},
+            "handles": {id_: person.handle for id_, person in people.items()},
+        }
     )
 
 
@@ -111,7 +118,7 @@ async def export_history(
         export_calls(
             first,
             read=read,
-            read_names=lambda ids: _read_names(board, caller, list(ids)),
+            read_people=lambda ids: _read_people(board, caller, ids),
             format=wanted.format,
         ),
         media_type=MEDIA_TYPES[wanted.format],
@@ -167,5 +174,5 @@ async def _read(board: Pegboard, query: HistoryQuery) -> HistoryPage:
         raise HTTPException(404, "No page has this cursor.") from error
 
 
-async def _read_names(board: Pegboard, caller: Principal, ids: list[str]) -> dict[str, str]:
-    return await board.identity.accounts.read_names(ids) if caller.user else {}
+async def _read_people(board: Pegboard, caller: Principal, ids: Iterable[str]) -> dict[str, User]:
+    return await board.identity.accounts.read_people(ids) if caller.user else {}
