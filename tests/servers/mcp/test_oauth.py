@@ -72,9 +72,9 @@ class Scene:
         assert "client_secret" not in answer.json()
         return str(answer.json()["client_id"])
 
-    async def authorize(self, client: str, **changes: str) -> httpx2.Response:
+    async def authorize(self, client: str, **changes: str | None) -> httpx2.Response:
         challenge = urlsafe_b64encode(sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
-        query = {
+        query: dict[str, str | None] = {
             "response_type": "code",
             "client_id": client,
             "redirect_uri": CALLBACK,
@@ -85,7 +85,8 @@ class Scene:
             **changes,
         }
         async with self.house.client() as stranger:
-            return await stranger.get("/oauth/authorize", params=query)
+            given = {name: value for name, value in query.items() if value is not None}
+            return await stranger.get("/oauth/authorize", params=given)
 
     async def agree(self, location: str, *, allow: bool = True) -> dict[str, str]:
         """Decide on the consent page; the query that the client is sent."""
@@ -114,10 +115,9 @@ class Scene:
         }
         return await self.ask_token(**(form | changes))
 
-    async def refresh(self, client: str, token: str) -> httpx2.Response:
-        return await self.ask_token(
-            grant_type="refresh_token", refresh_token=token, client_id=client
-        )
+    async def refresh(self, client: str, token: str, **changes: str) -> httpx2.Response:
+        form = {"grant_type": "refresh_token", "refresh_token": token, "client_id": client}
+        return await self.ask_token(**(form | changes))
 
     async def knock(self, token: str, path: str = "/mcp") -> int:
         async with self.house.client(bearer=token) as program:
@@ -232,6 +232,20 @@ async def test_a_refresh_token_that_is_used_twice_ends_everything_that_came_of_i
     assert third.json()["error"] == "invalid_grant"
 
 
+@pytest.mark.parametrize("resource", ["http://other.example/mcp", f"{LOOPBACK}/mcpx"])
+async def test_no_token_is_given_for_another_resource(scene: Scene, resource: str) -> None:
+    client = await scene.register()
+    code = await scene.code(client)
+    first = await scene.exchange(client, code, resource=resource)
+    given = await scene.exchange(client, code, resource=f"{LOOPBACK}/mcp")
+    token = given.json()["refresh_token"]
+    second = await scene.refresh(client, token, resource=resource)
+    renewed = await scene.refresh(client, token, resource=f"{LOOPBACK}/mcp")
+
+    assert [it.status_code for it in (first, given, second, renewed)] == [400, 200, 400, 200]
+    assert [it.json()["error"] for it in (first, second)] == ["invalid_target"] * 2
+
+
 async def test_tokens_end_with_the_account_and_when_the_client_gives_them_back(
     scene: Scene,
 ) -> None:
@@ -260,17 +274,21 @@ async def test_tokens_end_with_the_account_and_when_the_client_gives_them_back(
         pytest.param({"resource": f"{LOOPBACK}/mcpx"}, "invalid_target", id="like the audience"),
         pytest.param({"scope": "operator"}, "invalid_scope", id="scope"),
         pytest.param({"code_challenge_method": "plain"}, "invalid_request", id="plain PKCE"),
+        pytest.param({"code_challenge_method": None}, "invalid_request", id="PKCE of no method"),
+        pytest.param({"code_challenge": None}, "invalid_request", id="no PKCE"),
         pytest.param({"response_type": "token"}, "unsupported_response_type", id="implicit"),
     ],
 )
 async def test_a_wrong_request_reaches_no_person(
-    scene: Scene, changes: dict[str, str], error: str
+    scene: Scene, changes: dict[str, str | None], error: str
 ) -> None:
     answer = await scene.authorize(await scene.register(), **changes)
 
     location = answer.headers.get("location", "")
-    found = parse_qs(urlsplit(location).query).get("error") or [answer.json()["error"]]
+    told = parse_qs(urlsplit(location).query)
+    found = told.get("error") or [answer.json()["error"]]
     assert found == [error]
+    assert told == {} or (told["iss"], told["state"]) == ([LOOPBACK], ["mine"])
     assert "/ui/consent" not in location
     assert "evil.example" not in location
 

@@ -18,10 +18,12 @@ from mcp.server.auth.provider import (
     RefreshToken,
     RegistrationError,
     TokenError,
+    construct_redirect_uri,
 )
 from mcp.server.auth.settings import ClientRegistrationOptions
 from mcp.shared.auth import InvalidRedirectUriError, OAuthClientInformationFull, OAuthToken
 from pydantic import AnyUrl
+from starlette.datastructures import FormData, QueryParams
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -63,10 +65,14 @@ class AccountsProvider(
     Args:
         grants: What people let clients do.
         url: The public address.
+        sent: The parameters of the request, of which the SDK does not pass on all.
         asked_from: Where the request comes from, for the limit of clients that are looked up.
     """
 
-    def __init__(self, grants: OAuthGrants, url: str, *, asked_from: str) -> None:
+    def __init__(
+        self, grants: OAuthGrants, url: str, *, sent: QueryParams | FormData, asked_from: str
+    ) -> None:
+        self._sent = sent
         self._asked_from = asked_from
         self._grants = grants
         self._url = url
@@ -92,9 +98,10 @@ class AccountsProvider(
     async def authorize(
         self, client: OAuthClientInformationFull, params: AuthorizationParams
     ) -> str:
-        resource = (params.resource or self._resource).rstrip("/")
-        if resource != self._resource and not resource.startswith(f"{self._resource}/"):
+        if not self._is_for_this_resource():
             raise AuthorizeError("invalid_target", f"The resource is {self._resource}.")
+        if "code_challenge_method" not in self._sent:  # which means `plain` (RFC 7636)
+            raise AuthorizeError("invalid_request", "The code_challenge_method has to be S256.")
         request = OAuthRequest(
             client=client.client_id,
             name=client.client_name or "",
@@ -129,6 +136,7 @@ class AccountsProvider(
     async def exchange_authorization_code(
         self, client: OAuthClientInformationFull, authorization_code: AuthorizationCode
     ) -> OAuthToken:
+        self._check_resource()
         try:
             return _to_token(await self._grants.redeem(authorization_code.code, client.client_id))
         except InvalidRequest as error:  # the person has too many keys
@@ -153,6 +161,7 @@ class AccountsProvider(
         refresh_token: RefreshToken,
         scopes: list[str],
     ) -> OAuthToken:
+        self._check_resource()
         del scopes  # the key keeps those that its person has agreed to
         return _to_token(await self._grants.renew(refresh_token.token, client.client_id))
 
@@ -172,6 +181,16 @@ class AccountsProvider(
     ) -> OAuthToken:
         del client, params
         raise TokenError("unsupported_grant_type")
+
+    def _check_resource(self) -> None:
+        """Refuse a token for another resource, before the code or the token is used up."""
+        if not self._is_for_this_resource():
+            raise TokenError("invalid_target", f"The resource is {self._resource}.")
+
+    def _is_for_this_resource(self) -> bool:
+        """Whether each resource that the request names is the MCP endpoint (RFC 8707)."""
+        named = [str(item).rstrip("/") for item in self._sent.getlist("resource") if item]
+        return all(it == self._resource or it.startswith(f"{self._resource}/") for it in named)
 
 
 class OAuthHandlers:
@@ -197,10 +216,11 @@ class OAuthHandlers:
             request: To it.
             asked_from: Where it comes from, for limits.
         """
-        provider = AccountsProvider(self._grants, self._url, asked_from=asked_from)
+        sent = await request.form() if request.method == "POST" else request.query_params
+        provider = AccountsProvider(self._grants, self._url, sent=sent, asked_from=asked_from)
         match name, request.method:
             case "authorize", "GET" | "POST":
-                return await AuthorizationHandler(provider).handle(request)
+                return self._name_issuer(await AuthorizationHandler(provider).handle(request))
             case "token", "POST":
                 return await TokenHandler(provider, ClientAuthenticator(provider)).handle(request)
             case "revoke", "POST":
@@ -209,6 +229,13 @@ class OAuthHandlers:
                 return await RegistrationHandler(provider, self._registration).handle(request)
             case _:
                 return None
+
+    def _name_issuer(self, response: Response) -> Response:
+        """The answer to a client, with the issuer in an error that it is sent (RFC 9207)."""
+        location = response.headers.get("location", "")
+        if location and not location.startswith(f"{self._url}{CONSENT}#"):
+            response.headers["location"] = construct_redirect_uri(location, iss=self._url)
+        return response
 
     async def _revoke(self, request: Request, authenticator: ClientAuthenticator) -> Response:
         """Give a token back (RFC 7009); the SDK's handler wants a secret, which nobody has."""
