@@ -162,20 +162,23 @@ class Accounts:
             AccountNotFound: The link was used, has expired, or is for an account that exists.
             InvalidRequest: The handle or the e-mail address is taken.
             InvalidRequest: A field breaks a rule.
-            RateLimited: The link has asked for too many names.
+            RateLimited: The link, its maker or the organisation has asked for too many names.
         """
         link, known = await self.read_link(new.link)
         if known is not None:
             raise AccountNotFound(
                 "This link gives an account a new password, and makes no new one."
             )
-        await SignInLimits(self._parts).begin_claim(link.digest)
+        maker = link.maker or link.created_by
+        limits = SignInLimits(self._parts)
+        await limits.begin_claim(maker, link.organisation, link=link.digest)
         identity = await self._create(new, link)
         user = identity.user
         assert user is not None  # noqa: S101 - made in the line above
         by = Principal(id=user.id, tenant=user.organisation, user=user.id)
         async with self._parts.record("join", user.handle, by, purpose=link.purpose):
             await self._parts.store.add(identity)
+        await limits.succeed_claim(maker, link.organisation)
         self._parts.has_begun = True
         self._callers.forget()
         return user

@@ -11,6 +11,7 @@ from pegboard.features.display_text import check_display_text
 from pegboard.features.identity.api_keys import ApiKeys, NewKey
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.rules import check_handle, check_key_scopes, check_roles
+from pegboard.features.identity.sign_in_limits import SignInLimits
 from pegboard.features.permissions import PEOPLE_SCOPE
 
 
@@ -44,6 +45,7 @@ class ServiceAccounts:
             AccountNotFound: There is no such organisation for this caller.
             AccessDenied: The caller is no administrator of it.
             InvalidRequest: The handle is taken or breaks the rule, or a role does not exist.
+            RateLimited: The caller or the organisation has asked for too many names.
         """
         await self._check_administers(organisation, principal)
         given = check_roles(roles, await self._parts.list_role_names(organisation))
@@ -66,10 +68,13 @@ class ServiceAccounts:
             state="approved",
             decided_by=principal.id,
         )
+        limits = SignInLimits(self._parts)
+        await limits.begin_claim(principal.user, organisation)
         async with self._parts.record(
             "make_service", handle, principal, organisation=organisation, roles=given
         ):
             await self._parts.store.add(NewIdentity(at=now, user=user, memberships=(member,)))
+        await limits.succeed_claim(principal.user, organisation)
         return user
 
     async def list_keys(

@@ -1,4 +1,4 @@
-"""Limits of attempts to sign in, by account and address, and to make an account, by link."""
+"""Limits of attempts to sign in, by account and address, and to claim a handle, by its maker."""
 
 from collections.abc import Mapping
 from hashlib import sha256
@@ -14,6 +14,10 @@ MAX_OF_ADDRESS = 50
 MAX_OF_ACCOUNT = 100
 MAX_OF_LINK = 20
 """Names that one link may ask for: each refusal tells that a name is taken."""
+MAX_OF_MAKER = 50
+"""Names that were refused to one person: to the links and for the service accounts they make."""
+MAX_OF_ORGANISATION = 100
+"""Names that were refused to the administrators of one organisation together."""
 
 
 class SignInLimits:
@@ -40,9 +44,23 @@ class SignInLimits:
         """Count an attempt of an address at an identity provider; raises as `begin`."""
         await self._count({_name("elsewhere", address): MAX_OF_ADDRESS})
 
-    async def begin_claim(self, link: str) -> None:
-        """Count an attempt to make an account with a link, by its digest; raises as `begin`."""
-        await self._count({_name("link", link): MAX_OF_LINK}, what="make an account")
+    async def begin_claim(self, by: str, organisation: str, *, link: str = "") -> None:
+        """Count an attempt to make an account, whose handle may be taken; raises as `begin`.
+
+        Args:
+            by: The id of who makes the account, or the link to it.
+            organisation: That it belongs to; empty for none.
+            link: The digest of the link, if it is made with one.
+        """
+        limits = dict(_limits_of_claim(by, organisation))
+        if link:
+            limits[_name("link", link)] = MAX_OF_LINK
+        await self._count(limits, what="make an account")
+
+    async def succeed_claim(self, by: str, organisation: str) -> None:
+        """Take back an attempt that has made an account: it told of no other."""
+        for name, _ in _limits_of_claim(by, organisation):
+            await self._parts.store.take_back_attempt(name)
 
     async def _count(self, limits: Mapping[str, int], *, what: str = "sign in") -> None:
         wait = await self._parts.store.count_attempt(limits, at=self._parts.now(), window=WINDOW)
@@ -66,6 +84,13 @@ def _limits(login: str, address: str) -> tuple[tuple[str, int], ...]:
         (_name("address", address), MAX_OF_ADDRESS),
         (_name("account", login), MAX_OF_ACCOUNT),
     )
+
+
+def _limits_of_claim(by: str, organisation: str) -> tuple[tuple[str, int], ...]:
+    of_maker = (_name("maker", by), MAX_OF_MAKER)
+    if not organisation:
+        return (of_maker,)
+    return (of_maker, (_name("claims", organisation), MAX_OF_ORGANISATION))
 
 
 def _name(*parts: str) -> str:

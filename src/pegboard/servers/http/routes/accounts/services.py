@@ -30,7 +30,10 @@ Key = Annotated[str, Path(min_length=1, max_length=64, description="Id of one of
 
 
 @router.post(
-    _PATH, status_code=201, response_model=PersonAnswer, responses=refusals(400, 404, 413, 415)
+    _PATH,
+    status_code=201,
+    response_model=PersonAnswer,
+    responses=refusals(400, 404, 413, 415, 429),
 )
 async def make_service(
     board: Board, caller: Caller, organisation: Organisation, wanted: Annotated[MakeService, Body()]
