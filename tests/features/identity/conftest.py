@@ -1,8 +1,11 @@
 """A server with accounts, and a second one that shares its store."""
 
-import pytest
-from tests.features.identity.made import Server
+from typing import cast
 
+import pytest
+from tests.features.identity.made import Server, WatchedStore
+
+from pegboard.core.ports.accounts.identity_store import IdentityStore
 from pegboard.storage import MemoryStorage
 from pegboard.testing import FakeClock
 
@@ -15,6 +18,14 @@ def storage(clock: FakeClock) -> MemoryStorage:
 @pytest.fixture
 def server(storage: MemoryStorage, clock: FakeClock) -> Server:
     return Server(storage.identity, clock)
+
+
+@pytest.fixture
+def watched(storage: MemoryStorage, server: Server) -> WatchedStore:
+    """The store of `server`, which notes what it is asked for."""
+    store = WatchedStore(storage.identity)
+    server.identity.parts.store = cast("IdentityStore", store)
+    return store
 
 
 @pytest.fixture

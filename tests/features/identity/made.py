@@ -1,8 +1,9 @@
 """Accounts for the tests of this room: Ada founds Acme, Bob is a member of it."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any
 
+import pytest
 from argon2 import PasswordHasher
 
 from pegboard import ToolRegistry
@@ -12,6 +13,7 @@ from pegboard.core.ports.accounts.identity_store import IdentityStore, User
 from pegboard.core.ports.audit_store import Prove, skip_proof
 from pegboard.core.ports.authenticator import AuthenticatedCaller, SentCredentials
 from pegboard.core.principal import LOCAL, Principal
+from pegboard.errors import AccountNotFound
 from pegboard.execution.environment import CallEnvironment
 from pegboard.features.identity import Identity
 from pegboard.features.identity.accounts import LinkRequest, NewAccount
@@ -21,6 +23,30 @@ from pegboard.testing import FakeClock
 
 PASSWORD = "correct horse"
 HOME = "192.0.2.1"
+
+
+class WatchedStore:
+    """A store that notes what it is asked for."""
+
+    def __init__(self, store: IdentityStore) -> None:
+        self._store = store
+        self.asked: list[tuple[str, str]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._store, name)
+
+        def ask(*args: Any, **kwargs: Any) -> Any:
+            self.asked.append((name, f"{args} {kwargs}"))
+            return found(*args, **kwargs)
+
+        return ask
+
+    async def take(self, refused: Awaitable[Any]) -> list[tuple[str, str]]:
+        """What it was asked for until something that is not there was refused."""
+        self.asked.clear()
+        with pytest.raises(AccountNotFound):
+            await refused
+        return list(self.asked)
 
 
 class Server:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.features.identity.made import PASSWORD, Server, an_account
+from tests.features.identity.made import PASSWORD, Server, WatchedStore, an_account
 from tests.features.trail import Trail
 
 from pegboard.core.ports.accounts.identity_store import PersonChange
@@ -481,3 +481,25 @@ async def test_a_service_account_gets_no_password(server: Server) -> None:
 
     with pytest.raises(InvalidRequest, match="signs in with keys alone"):
         await server.identity.accounts.make_link(LinkRequest(person="robot"), principal=ada)
+
+
+async def test_a_person_of_others_takes_the_work_of_one_who_is_not_there(
+    server: Server, watched: WatchedStore
+) -> None:
+    await server.found()
+    await server.identity.organisations.create("zoo", principal=await server.caller("ada"))
+    await server.invite("bob")
+    eve = await server.invite("eve", roles=("administrator",), organisation="zoo")
+    accounts, change = server.identity.accounts, PersonChange(disabled=True)
+
+    links = [
+        await watched.take(accounts.make_link(LinkRequest(person=person), principal=eve))
+        for person in ("bob", "nix")
+    ]
+    changes = [
+        await watched.take(accounts.change(person, change, principal=eve))
+        for person in ("bob", "nix")
+    ]
+
+    assert links[0] == links[1]
+    assert changes[0] == changes[1]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 from pydantic import TypeAdapter
-from tests.features.identity.made import Server
+from tests.features.identity.made import Server, WatchedStore
 
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.errors import AccessDenied, InvalidRequest, Unavailable
@@ -99,3 +99,23 @@ async def test_a_board_that_counts_nothing_says_so(server: Server) -> None:
 
     with pytest.raises(Unavailable, match="Nothing is counted"):
         await server.identity.quotas.list(principal=await server.caller("ada"))
+
+
+async def test_a_person_of_others_takes_the_work_of_one_who_is_not_there(
+    counting: Server, watched: WatchedStore
+) -> None:
+    await counting.found()
+    await counting.identity.organisations.create("zoo", principal=await counting.caller("ada"))
+    eve = await counting.invite("eve", roles=("administrator",), organisation="zoo")
+    await counting.invite("bob")
+
+    asked = [
+        await watched.take(
+            counting.identity.quotas.put(
+                structs.replace(A_DAY, organisation="zoo", person=person), 1, principal=eve
+            )
+        )
+        for person in ("bob", "nix")
+    ]
+
+    assert asked[0] == asked[1]

@@ -1,7 +1,7 @@
 """About whose rights a caller may ask."""
 
 import pytest
-from tests.features.identity.made import Server
+from tests.features.identity.made import Server, WatchedStore
 
 from pegboard.core.ports.accounts.identity_store import PersonChange
 from pegboard.errors import AccountNotFound, InvalidRequest
@@ -38,3 +38,19 @@ async def test_somebody_who_is_kept_out_calls_nothing(server: Server) -> None:
 
     with pytest.raises(InvalidRequest, match="kept out"):
         await server.identity.subjects.find("bob", principal=ada)
+
+
+async def test_a_person_of_others_takes_the_work_of_one_who_is_not_there(
+    server: Server, watched: WatchedStore
+) -> None:
+    await server.found()
+    await server.identity.organisations.create("zoo", principal=await server.caller("ada"))
+    await server.invite("bob")
+    eve = await server.invite("eve", roles=("administrator",), organisation="zoo")
+
+    asked = [
+        await watched.take(server.identity.subjects.find(person, principal=eve))
+        for person in ("bob", "nix")
+    ]
+
+    assert asked[0] == asked[1]

@@ -20,7 +20,7 @@ from pegboard.core.principal import Principal
 from pegboard.errors import AccessDenied, AccountNotFound, InvalidRequest
 from pegboard.features.display_text import check_display_text
 from pegboard.features.identity.callers import AccountCallers
-from pegboard.features.identity.parts import IdentityParts
+from pegboard.features.identity.parts import IdentityParts, find_by_login
 from pegboard.features.identity.passwords import Passwords
 from pegboard.features.identity.rules import (
     check_email,
@@ -34,7 +34,6 @@ from pegboard.features.permissions import PEOPLE_SCOPE, check_is_person
 
 LINK_LIFETIME = 24 * 3600.0
 """Seconds from the making of a link until it expires."""
-_IDS_AT_ONCE = 500
 
 
 class NewLink(Struct, frozen=True, kw_only=True):
@@ -209,12 +208,7 @@ class Accounts:
 
     async def read_people(self, ids: Iterable[str]) -> dict[str, User]:
         """The accounts of callers by their ids, where they have one."""
-        wanted = sorted({id_ for id_ in ids if id_})
-        return {
-            user.id: user
-            for start in range(0, len(wanted), _IDS_AT_ONCE)
-            for user in await self._parts.store.users(wanted[start : start + _IDS_AT_ONCE])
-        }
+        return await self._parts.read_people(ids)
 
     async def list(self, *, principal: Principal) -> Sequence[User]:
         """The accounts that the caller may see, by handle.
@@ -335,11 +329,11 @@ class Accounts:
         return user
 
     async def _find_person(self, person: str, principal: Principal) -> User:
-        user = await self._parts.store.find_user(person)
-        seen = user is not None and (
-            principal.is_operator or user in await self.list(principal=principal)
-        )
-        if user is None or not seen:
+        if principal.is_operator:
+            user = await self._parts.store.find_user(person)
+        else:  # the same work for a person who is not there as for one of others
+            user = find_by_login(person, await self.list(principal=principal))
+        if user is None:
             raise AccountNotFound(f"There is no person '{person[:80]}'.")
         return user
 

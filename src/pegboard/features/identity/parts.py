@@ -1,12 +1,12 @@
 """What the services of accounts share: the store, the clock, and the audit trail."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
 from pegboard.access.roles import ROLES
 from pegboard.core.event import BoardChanged
-from pegboard.core.ports.accounts.identity_store import IdentityStore
+from pegboard.core.ports.accounts.identity_store import IdentityStore, User
 from pegboard.core.ports.accounts.role_store import RoleStore
 from pegboard.core.ports.audit_store import Prove
 from pegboard.core.principal import Principal
@@ -42,9 +42,17 @@ _DONE = {
     "remove_quota": "removed_quota",
 }
 
+_IDS_AT_ONCE = 500
+
 
 OnEnd = Callable[[str, str, Principal], Awaitable[None]]
 """Called with the ids of a user and of a key, and with the caller who has ended them."""
+
+
+def find_by_login(login: str, users: Iterable[User]) -> User | None:
+    """The account of a handle or an e-mail address among these."""
+    name = login.lower()
+    return next((user for user in users if name in {user.handle, user.email} - {""}), None)
 
 
 class IdentityParts:
@@ -72,6 +80,29 @@ class IdentityParts:
         self.has_begun = False
         """Whether there is an account: nobody is `local` at a door then."""
         self.ended: list[OnEnd] = []
+
+    async def read_people(self, ids: Iterable[str]) -> dict[str, User]:
+        """The accounts of these ids, where there are some."""
+        wanted = sorted({id_ for id_ in ids if id_})
+        return {
+            user.id: user
+            for start in range(0, len(wanted), _IDS_AT_ONCE)
+            for user in await self.store.users(wanted[start : start + _IDS_AT_ONCE])
+        }
+
+    async def find_member(self, login: str, organisations: Iterable[str]) -> User | None:
+        """An approved member of these organisations, by handle or e-mail address.
+
+        All members are read for every login, so that the time that it takes does not tell whether
+        somebody has an account elsewhere.
+        """
+        members = {
+            member.user
+            for organisation in sorted(organisations)
+            for member in await self.store.memberships(organisation=organisation)
+            if member.state == "approved"
+        }
+        return find_by_login(login, (await self.read_people(members)).values())
 
     async def list_role_names(self, organisation: str) -> tuple[str, ...]:
         """The roles that a member of an organisation may have."""

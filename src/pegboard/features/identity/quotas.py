@@ -15,7 +15,6 @@ from pegboard.features.permissions import PEOPLE_SCOPE, check_is_person
 
 MAX_LIMIT = 1e12
 _MAX_QUOTAS = 10_000
-_IDS_AT_ONCE = 500
 
 
 class QuotaSubject(Struct, frozen=True, kw_only=True):
@@ -180,23 +179,19 @@ class Quotas:
             raise AccessDenied(organisation, "the caller is no administrator")
 
     async def _find_user(self, person: str, organisation: str) -> str:
-        user = await self._parts.store.find_user(person)
-        if user is not None and organisation:
-            found = await self._parts.store.memberships(user=user.id, organisation=organisation)
-            if not any(item.state == "approved" for item in found):
-                user = None
+        if organisation:
+            user = await self._parts.find_member(person, [organisation])
+        else:
+            user = await self._parts.store.find_user(person)
         if user is None:
             where = f" in '{organisation}'" if organisation else ""
             raise AccountNotFound(f"There is no person '{person[:80]}'{where}.")
         return user.id
 
     async def _read_handles(self, users: Iterable[str]) -> dict[str, str]:
-        wanted = sorted({id_ for id_ in users if id_})
-        handles = {"": "", **{id_: id_ for id_ in wanted}}
-        for start in range(0, len(wanted), _IDS_AT_ONCE):
-            found = await self._parts.store.users(wanted[start : start + _IDS_AT_ONCE])
-            handles |= {user.id: user.handle for user in found}
-        return handles
+        wanted = set(users)
+        found = await self._parts.read_people(wanted)
+        return {id_: found[id_].handle if id_ in found else id_ for id_ in {"", *wanted}}
 
 
 def _may_list(principal: Principal, quota: Quota) -> bool:

@@ -1,8 +1,9 @@
 """About whose rights a caller may ask."""
 
+from pegboard.core.ports.accounts.identity_store import User
 from pegboard.core.principal import Principal
 from pegboard.errors import AccountNotFound, InvalidRequest
-from pegboard.features.identity.parts import IdentityParts
+from pegboard.features.identity.parts import IdentityParts, find_by_login
 from pegboard.features.identity.rules import principal_of
 from pegboard.features.permissions import PEOPLE_SCOPE
 
@@ -29,20 +30,25 @@ class Subjects:
             AccountNotFound: There is no such person for this caller.
             InvalidRequest: The person is kept out, and calls nothing.
         """
-        user = await self._parts.store.find_user(person)
-        memberships = () if user is None else await self._parts.store.memberships(user=user.id)
-        may_ask = user is not None and (
-            principal.is_operator
-            or user.id == principal.user
-            or any(
-                item.state == "approved" and principal.has_scope_in(item.organisation, PEOPLE_SCOPE)
-                for item in memberships
-            )
-        )
-        if user is None or not may_ask:
+        user = await self._find(person, principal)
+        if user is None:
             raise AccountNotFound(f"There is no person '{person[:80]}'.")
         if user.disabled_at is not None:
             raise InvalidRequest(f"'{user.handle}' is kept out of this server, and calls nothing.")
+        memberships = await self._parts.store.memberships(user=user.id)
         organisations = [item.organisation for item in memberships]
         own = await self._parts.roles.roles(organisations)
         return principal_of(user, memberships, own=own)
+
+    async def _find(self, person: str, principal: Principal) -> User | None:
+        """Among whom the caller may ask about, with the same work whether the person exists."""
+        if principal.is_operator:
+            return await self._parts.store.find_user(person)
+        administered = [
+            handle
+            for handle in principal.organisations
+            if principal.has_scope_in(handle, PEOPLE_SCOPE)
+        ]
+        own = await self._parts.store.user(principal.user) if principal.user else None
+        found = await self._parts.find_member(person, administered)
+        return find_by_login(person, () if own is None else (own,)) or found
