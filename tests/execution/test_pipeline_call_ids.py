@@ -1,8 +1,10 @@
 """Ids of calls are unique: within a process, and in its children."""
 
+import itertools
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -22,21 +24,30 @@ print(new_call_id())
 """
 
 
-def test_ids_are_unique_and_count_up() -> None:
-    first, second = new_call_id(), new_call_id()
+def test_ids_are_unique_across_draws_and_threads() -> None:
+    ids = CallIds()
+    with ThreadPoolExecutor(4) as pool:
+        drawn = list(pool.map(lambda _: ids(), range(2_000)))
 
-    prefix, _, number = first.rpartition("_")
-    assert re.fullmatch(r"c_[0-9a-f]{20}", prefix)
-    assert second == f"{prefix}_{int(number) + 1}"
+    assert len(set(drawn)) == 2_000
+    assert all(re.fullmatch(r"c_[0-9a-f]{20}", call_id) for call_id in drawn)
 
 
-def test_starting_anew_takes_another_prefix() -> None:
-    drawn = iter(["aa", "bb"])
+def test_an_id_tells_nothing_of_those_before_it() -> None:
+    numbers = [int(new_call_id().removeprefix("c_"), 16) for _ in range(600)]
+
+    steps = [after - before for before, after in itertools.pairwise(numbers)]
+    assert len(set(steps)) == len(steps)
+    assert 0.3 < sum(step > 0 for step in steps) / len(steps) < 0.7
+
+
+def test_starting_anew_draws_anew() -> None:
+    drawn = iter([b"\xaa" * 20, b"\xbb" * 20])
     ids = CallIds(lambda _: next(drawn))
     first = ids()
     ids.renew()
 
-    assert (first, ids()) == ("c_aa_1", "c_bb_1")
+    assert (first, ids()) == (f"c_{'aa' * 10}", f"c_{'bb' * 10}")
 
 
 @pytest.mark.slow
@@ -45,7 +56,4 @@ def test_forked_processes_have_ids_of_their_own() -> None:
         [sys.executable, "-c", FORKING], capture_output=True, text=True, check=True
     ).stdout.split()
 
-    prefixes = [call_id.rpartition("_")[0] for call_id in printed]
     assert len(set(printed)) == 4
-    assert len(set(prefixes)) == 3
-    assert prefixes[0] == prefixes[3]

@@ -1,10 +1,9 @@
 """The pipeline through which every call of a tool passes, from every door, engine and graph."""
 
 import asyncio
-import itertools
 import os
 import secrets
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from typing import Any, cast
 
 from msgspec import structs
@@ -24,26 +23,38 @@ from pegboard.execution.wait_for_source import wait_for_source
 
 _DEFAULT_CONTEXT: ToolContext[Any] = ToolContext()
 
+_ID_BYTES = 10
+_IDS_AT_ONCE = 256
+
 CallItem = tuple[str, Arguments]
 
 
 class CallIds:
-    """`c_` and 20 hex digits that name the process, then a counter."""
+    """`c_` and 20 random hex digits: an id tells nothing of the calls of others.
 
-    def __init__(self, random_hex: Callable[[int], str] = secrets.token_hex) -> None:
-        self._random_hex = random_hex
-        self._prefix = ""
-        self._counter: Iterator[int] = itertools.count(1)
-        self.renew()
+    Ids are drawn many at once, as asking the system for each would cost more than the rest of it.
+    """
+
+    def __init__(self, random_bytes: Callable[[int], bytes] = secrets.token_bytes) -> None:
+        self._random_bytes = random_bytes
+        self._drawn: list[str] = []
 
     def renew(self) -> None:
-        """Take a new prefix, so that a forked process does not repeat its parent's ids."""
-        self._prefix = f"c_{self._random_hex(10)}_"
-        self._counter = itertools.count(1)
+        """Draw anew, so that a forked process does not repeat its parent's ids."""
+        self._drawn.clear()
 
     def __call__(self) -> str:
         """A new id."""
-        return f"{self._prefix}{next(self._counter)}"
+        try:
+            return self._drawn.pop()  # atomic, so that threads never share an id
+        except IndexError:
+            return self._draw()
+
+    def _draw(self) -> str:
+        digits = self._random_bytes(_ID_BYTES * _IDS_AT_ONCE).hex(" ", _ID_BYTES)
+        first, *others = f"c_{digits}".replace(" ", " c_").split()
+        self._drawn.extend(others)
+        return first
 
 
 new_call_id = CallIds()
