@@ -41,7 +41,7 @@ def key(house: Path, pegboard: Command) -> str:
         link = asked.stdout.strip().partition("#link=")[2]
         with httpx2.Client(base_url=url) as browser:
             joined = browser.post("/v1/people/join", json={"link": link, **ACCOUNT}).json()
-            csrf = {"X-Pegboard-CSRF": joined["csrf"]}
+            csrf = {"X-Pegboard-CSRF": joined["csrf"], "Origin": url}
             wanted = {"name": "cli", "scopes": ["*", "approvals:decide"]}
             made = browser.post("/v1/keys", json=wanted, headers=csrf).json()
         online = {"PEGBOARD_URL": url, "PEGBOARD_TOKEN": made["key"]}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 from tests.servers.http.made import TOKEN, TOOLS
-from tests.servers.http.people import House
+from tests.servers.http.people import PAGE, House
 from tests.servers.http.websocket.sockets import connected, served
 from tests.storage.conftest import postgres, postgres_server
 from tests.storage.databases.conftest import own_postgres, own_server
@@ -48,7 +48,7 @@ async def test_a_person_who_is_kept_out_on_one_server_is_out_on_the_other(
         await until(program, "/v1/tools", 200)  # the other server learns that accounts have begun
         run_id = (await program.post("/v1/runs", json={"graph": WAITING})).json()["run_id"]
         ticket = (await bob.post("/v1/ws/tickets")).json()["ticket"]  # of the first server
-        async with connected(url, f"/v1/ws?ticket={ticket}") as socket:
+        async with connected(url, f"/v1/ws?ticket={ticket}", additional_headers=PAGE) as socket:
             assert (await socket.call("add", a=1, b=2))["status"] == 200
 
             await ada.patch("/v1/people/bob", json={"disabled": True})

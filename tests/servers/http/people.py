@@ -11,6 +11,8 @@ from pegboard.servers.http.app_factory import build_app
 ADA = {"handle": "ada", "password": "correct horse", "organisation": "acme"}
 BOB = {"handle": "bob", "password": "battery staple", "email": "Bob@acme.example"}
 START = "token of this start"
+PAGE = {"Origin": LOOPBACK}
+"""What browsers send with each change, and with each WebSocket."""
 
 
 class House:
@@ -35,6 +37,7 @@ class House:
         answer = await browser.post("/v1/people/join", json={"link": link, **account})
         assert answer.status_code == 201, answer.text
         browser.headers["X-Pegboard-CSRF"] = answer.json()["csrf"]
+        browser.headers.update(PAGE)
         return browser
 
     async def found(self) -> httpx2.AsyncClient:

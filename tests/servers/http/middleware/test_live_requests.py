@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 from tests.servers.http.live import patient
 from tests.servers.http.made import TOKEN, a_board
-from tests.servers.http.people import House
+from tests.servers.http.people import PAGE, House
 from tests.servers.http.websocket.sockets import connected, served
 
 WAITING = {
@@ -120,7 +120,9 @@ async def test_a_stream_of_mcp_ends_with_the_key(scene: Scene) -> None:
 
 async def test_what_a_session_does_goes_on_when_a_key_is_revoked(scene: Scene) -> None:
     run_id = await scene.start(scene.bob)
-    async with connected(scene.url, await scene.ticket(scene.bob)) as socket:
+    async with connected(
+        scene.url, await scene.ticket(scene.bob), additional_headers=PAGE
+    ) as socket:
         async with connected(scene.url, additional_headers=scene.bearer) as other:
             await revoke(scene)
             assert (await other.closed())[0] == CLOSED
@@ -134,13 +136,15 @@ async def test_a_ticket_is_worth_nothing_once_its_session_has_ended(scene: Scene
     await scene.bob.delete("/v1/session")
 
     with pytest.raises(Exception, match="401"):
-        async with connected(scene.url, path):
+        async with connected(scene.url, path, additional_headers=PAGE):
             pass
 
 
 async def test_a_lost_role_ends_a_socket_and_a_further_one_does_not(scene: Scene) -> None:
     member = "/v1/organisations/acme/members/bob"
-    async with connected(scene.url, await scene.ticket(scene.bob)) as socket:
+    async with connected(
+        scene.url, await scene.ticket(scene.bob), additional_headers=PAGE
+    ) as socket:
         await scene.ada.put(member, json={"roles": ["editor", "approver"]})
         written = await socket.call("note", text="an editor writes")
         await scene.ada.put(member, json={"roles": ["member"]})

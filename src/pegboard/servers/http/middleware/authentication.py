@@ -121,8 +121,11 @@ class AuthenticationMiddleware:
         is_change = not is_socket and scope["method"] not in _SAFE
         caller, refusal = await self._identify(scope, headers)
         session = None if caller is None else caller.session
-        if session is not None and is_change and not _is_meant(headers, session):
-            caller, refusal = None, _NO_CSRF
+        if session is not None and is_change:
+            if not _is_meant(headers, session):
+                caller, refusal = None, _NO_CSRF
+            elif "origin" not in headers:
+                caller, refusal = None, _NO_ORIGIN
         is_oauth = not is_socket and is_oauth_path(scope["path"])
         is_open = is_oauth or (not is_socket and _is_open(scope["method"], scope["path"]))
         is_cookieless = is_oauth or "authorization" in headers
@@ -320,6 +323,12 @@ _NO_CSRF = problem_response(
     403,
     "A change with a session needs the header 'X-Pegboard-CSRF' with the 'csrf' of 'GET /session'.",
     code="csrf_token_missing",
+)
+_NO_ORIGIN = problem_response(
+    403,
+    "A change with a session needs the header 'Origin', which browsers send: a program sends a key "
+    "instead of a cookie.",
+    code="origin_missing",
 )
 _NOT_OUR_PAGE = problem_response(
     403,

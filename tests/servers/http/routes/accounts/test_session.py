@@ -194,6 +194,15 @@ async def test_a_page_of_another_origin_changes_nothing(
     assert (await browser.get("/v1/session")).json()["signed_in"] is True
 
 
+async def test_a_change_with_a_cookie_needs_an_origin(browser: httpx2.AsyncClient) -> None:
+    headers = {"X-Pegboard-CSRF": (await sign_in(browser))["csrf"]}
+
+    answer = await browser.post("/v1/execute", json=CALL, headers=headers)
+
+    assert (answer.status_code, answer.json()["code"]) == (403, "origin_missing")
+    assert (await browser.get("/v1/tools")).status_code == 200
+
+
 async def test_the_csrf_value_of_another_session_is_refused(browser: httpx2.AsyncClient) -> None:
     other = (await sign_in(browser))["csrf"]
     await sign_in(browser, **{"X-Pegboard-CSRF": other})
@@ -218,7 +227,7 @@ async def test_a_cookie_opens_nothing_beside_the_api(
 
 
 async def test_a_socket_needs_a_ticket_which_the_cookie_gives(browser: httpx2.AsyncClient) -> None:
-    headers = {"X-Pegboard-CSRF": (await sign_in(browser))["csrf"]}
+    headers = {"X-Pegboard-CSRF": (await sign_in(browser))["csrf"], "Origin": SITE}
 
     assert (await browser.post("/v1/ws/tickets", headers=headers)).status_code == 201
 
@@ -226,7 +235,8 @@ async def test_a_socket_needs_a_ticket_which_the_cookie_gives(browser: httpx2.As
 async def test_who_has_signed_out_is_out(browser: httpx2.AsyncClient) -> None:
     session = await sign_in(browser)
     cookie = browser.cookies.get("pegboard_session", path="/v1")
-    answer = await browser.delete("/v1/session", headers={"X-Pegboard-CSRF": session["csrf"]})
+    headers = {"X-Pegboard-CSRF": session["csrf"], "Origin": SITE}
+    answer = await browser.delete("/v1/session", headers=headers)
     kept = await browser.get("/v1/tools", headers={"Cookie": f"pegboard_session={cookie}"})
 
     assert answer.status_code == 204
