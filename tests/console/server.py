@@ -38,11 +38,12 @@ class Server:
 
     async def start(self) -> None:
         environ = {k: v for k, v in os.environ.items() if not k.startswith(_OURS)}
+        found = os.pathsep.join(filter(None, [str(self._folder), environ.get("PYTHONPATH")]))
         self._process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "pegboard", "serve", "--port", str(self.port)),
             *("--board", "board.yaml", "--data", "data", "--log", "off"),
             cwd=self._folder,
-            env={**environ, "PYTHONPATH": str(self._folder), **self.settings},
+            env={**environ, "PYTHONPATH": found, **self.settings},
             stdout=asyncio.subprocess.PIPE,
         )
         assert self._process.stdout is not None

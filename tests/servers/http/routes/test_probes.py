@@ -3,7 +3,9 @@ from typing import Any, cast
 
 import httpx2
 import pytest
-from tests.servers.http.made import LOOPBACK, a_board, board_file, client_of
+from pydantic import SecretStr
+from tests.servers.http.made import LOOPBACK, TOKEN, a_board, board_file, client_of
+from tests.servers.http.people import House
 
 from pegboard.errors import ConfigError
 from pegboard.servers.http import create_app
@@ -31,6 +33,7 @@ async def test_an_open_board_is_ready(client: httpx2.AsyncClient) -> None:
     assert answer.status_code == 200
     assert answer.json() == {
         "status": "ready",
+        "counts": {},
         "sources": [],
         "rules": [],
         "tools": 17,
@@ -74,6 +77,40 @@ async def test_a_failed_source_degrades_the_board_and_leaves_it_ready(tmp_path: 
     assert [(item["name"], item["status"]) for item in body["sources"]] == [("gone", "failed")]
     assert "there_is_none" in body["sources"][0]["reason"]
     assert works.status_code == 200
+
+
+async def test_others_are_told_counts_and_of_sources_that_they_may_see(tmp_path: Path) -> None:
+    async with a_board(tmp_path, text=HALF, token=SecretStr(TOKEN)) as board:
+        house = House(board)
+        ada = await house.found()
+        bob = await house.invite(ada, "editor")
+        async with house.client() as stranger:
+            alone = (await stranger.get("/v1/readyz")).json()
+        member = (await bob.get("/v1/readyz")).json()
+        operator = (await ada.get("/v1/readyz")).json()
+
+    counts = {"ok": 1, "failed": 1}
+    assert alone == {"status": "degraded", "counts": counts}
+    assert member == {"status": "degraded", "counts": counts, "sources": []}
+    assert operator["counts"] == counts
+    assert [item["name"] for item in operator["sources"]] == ["gone"]
+
+
+async def test_connectors_of_everybody_are_counted_and_no_others(tmp_path: Path) -> None:
+    connector = {"kind": "connector", "source_kind": "openapi"}
+    actions = [{"name": "list_orders", "path": "/orders"}]
+    config = {"base_url": "https://a.example", "actions": actions}
+    async with a_board(tmp_path, text=WHOLE, token=SecretStr(TOKEN)) as board:
+        house = House(board)
+        ada = await house.found()
+        for name, visibility in (("mine", "private"), ("shared", "global")):
+            wanted = {**connector, "name": name, "config": config, "visibility": visibility}
+            added = await ada.post("/v1/resources", json=wanted)
+            assert added.status_code == 201, added.text
+        async with house.client() as stranger:
+            counts = (await stranger.get("/v1/readyz")).json()["counts"]
+
+    assert sum(counts.values()) == 2
 
 
 async def test_a_refused_change_of_the_file_degrades_the_board(tmp_path: Path) -> None:

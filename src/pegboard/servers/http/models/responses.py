@@ -289,7 +289,7 @@ class RuleWarning(BaseModel):
 
 
 class Readiness(BaseModel):
-    """Whether the server accepts calls; the details only for authenticated callers."""
+    """Whether the server accepts calls; names and reasons only for callers who may see them."""
 
     model_config = _CLOSED
 
@@ -300,9 +300,14 @@ class Readiness(BaseModel):
             "the shared database is unavailable."
         ),
     ]
+    counts: Annotated[
+        dict[Literal["pending", "ok", "degraded", "failed"], int],
+        Field(description="How many of the sources that are for everybody are in each state."),
+    ]
     tools: int = 0
     sources: Annotated[
-        list[FailedSource], Field(description="Sources that are not `ok`, with the reason.")
+        list[FailedSource],
+        Field(description="Sources that are not `ok` and that you may see, with the reason."),
     ] = Field(default_factory=list[FailedSource])
     rules: Annotated[
         list[RuleWarning], Field(description="`deny` and `ask` rules that match no tool.")
