@@ -6,6 +6,7 @@ import { Dialog } from "../../parts/dialog";
 import { Field } from "../../parts/field";
 import { Problem } from "../../parts/states";
 import { messages } from "../../words/messages";
+import { namePerson } from "../../words/people";
 import { nameQuota, quotaWords } from "../../words/quotas";
 import { QuotaSubjectFields } from "./quota_subject";
 
@@ -43,7 +44,7 @@ export function QuotaDialog(props: QuotaDialogProps) {
     if (limit !== undefined) save.mutate(limit);
   };
   const person = members.find((member) => member.handle === subject.person);
-  const of = `${person?.name ?? (subject.person || title)}, ${nameQuota(subject).toLowerCase()}`;
+  const of = `${namePerson(person?.name, subject.person) || title}, ${nameQuota(subject).toLowerCase()}`;
   const label = quota ? quotaWords.changeTitle(of) : quotaWords.setOne;
   return (
     <Dialog label={label} onClose={props.onClose}>
