@@ -1,6 +1,15 @@
 """`pegboard chat`: ask, watch, approve, and continue."""
 
+import asyncio
 import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
@@ -23,6 +32,19 @@ async def order(*, ctx: ToolContext) -> str:
     schema = {"type": "object", "properties": {"size": {"type": "integer"}}}
     return (await ctx.ask(Question(message="Which size?", schema=schema))).action
 '''
+SLOW = '''
+@tool(effect="write")
+async def slow() -> str:
+    """Take long."""
+    import asyncio
+    from pathlib import Path
+
+    Path("begun").touch()
+    await asyncio.sleep(3)
+    Path("paid").touch()
+    return "paid"
+'''
+Chat = Callable[..., "At"]
 GREET = call("my__greet", '{"name": "Ada"}')
 
 
@@ -159,3 +181,152 @@ def test_a_question_of_a_tool_is_declined_where_nobody_is_at_a_terminal(
     assert "Declined: there is no terminal to answer at." in done.stderr
     assert "done in" in done.stderr
     assert "decline" in done.stderr
+
+
+class At:
+    """A chat at a terminal of its own."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self._ours, theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "pegboard", "chat", *arguments],
+            cwd=folder,
+            env={**{k: v for k, v in os.environ.items() if k != "PEGBOARD_DATA"}},
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
+
+    def read_until(self, text: str) -> str:
+        shown = ""
+        while text not in shown:
+            try:
+                shown += os.read(self._ours, 65536).decode().replace("\r\n", "\n")
+            except OSError:  # it has ended
+                pytest.fail(f"It never showed {text!r}:\n{shown}")
+        return shown
+
+    def type(self, line: str) -> None:
+        os.write(self._ours, line.encode())
+
+    def press(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+        os.close(self._ours)
+
+
+@contextmanager
+def a_server(folder: Path) -> Generator[str]:
+    """The address of a server of the board, ended by its id whatever happens."""
+    command = [sys.executable, "-m", "pegboard", "serve", "--port", "0", "--data", "data"]
+    process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        line = next(line for line in process.stderr if "http://" in line)
+        found = re.search(r"http://[\w.:]+", line)
+        assert found is not None
+        yield found.group()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def chat_in(folder: Path) -> Generator[Chat]:
+    """Starts a chat at a terminal."""
+    tools = folder / "tools.py"
+    tools.write_text(f"{tools.read_text()}\n{SLOW}\n{ORDER}")
+    opened: list[At] = []
+
+    def start(*arguments: str) -> At:
+        opened.append(At(folder, *arguments))
+        return opened[-1]
+
+    yield start
+    for it in opened:
+        it.close()
+
+
+def test_an_interrupt_stops_the_answer_and_the_session_goes_on(
+    provider: Provider, chat_in: Chat, pegboard: Command, folder: Path
+) -> None:
+    provider.answers += [
+        call("my__slow"),
+        call("my__wipe"),
+        call("my__order"),
+        text("Still here."),
+    ]
+    at = chat_in("--data", "data")
+    at.read_until("> ")
+    at.type("Pay\n")
+    at.read_until("* my__slow")
+    at.press()
+    stopped = at.read_until("\n> ")
+    at.type("Wipe\n")
+    at.read_until("Approve?")
+    at.press()
+    not_wiped = at.read_until("\n> ")
+    at.type("Order\n")
+    at.read_until("Answer?")
+    at.press()
+    not_ordered = at.read_until("\n> ")
+    at.type("Are you there?\n")
+    at.read_until("Still here.\n> ")
+    at.press()
+    left = at.read_until("pegboard chat -c c_")
+    code = at.process.wait(20)
+    runs = json.loads(pegboard("runs", "list", "--data", "data", "--json").stdout)["runs"]
+
+    assert "Stopping the answer" in stopped
+    assert all("Stopped." in shown for shown in (stopped, not_wiped, not_ordered))
+    assert "Go on with the conversation" in left
+    assert code == 130
+    assert not (folder / "paid").exists()
+    assert [run["state"] for run in runs] == ["completed", *["cancelled"] * 3]
+
+
+async def test_an_interrupt_withdraws_a_question_that_waits_for_another_answer() -> None:
+    asked: list[str] = []
+    is_withdrawn = asyncio.Event()
+
+    async def events() -> AsyncGenerator[bytes]:
+        of_it = '"conversation": "c", "message": "m"'
+        yield f"event: message_queued\ndata: {{{of_it}}}\n\n".encode()
+        os.kill(os.getpid(), signal.SIGINT)
+        await is_withdrawn.wait()
+        yield f'event: done\ndata: {{{of_it}, "state": "withdrawn"}}\n\n'.encode()
+
+    def serve(request: httpx2.Request) -> httpx2.Response:
+        if request.url.path == "/v1/chat":
+            return httpx2.Response(200, content=events())
+        asked.append(f"{request.method} {request.url.path}")
+        is_withdrawn.set()
+        return httpx2.Response(200, json={})
+
+    session = _Session("c", agent="", model="", engine="", files=[], json=False)
+    transport = httpx2.MockTransport(serve)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://server/v1") as client:
+        state = await session.ask(RemoteBoard(client, "http://server"), "hi")
+
+    assert (state, asked) == ("interrupted", ["DELETE /v1/conversations/c/queue/m"])
+
+
+@pytest.mark.slow  # a server and a command start
+def test_an_interrupt_stops_the_answer_of_a_server(
+    provider: Provider, chat_in: Chat, folder: Path
+) -> None:
+    provider.answers += [call("my__slow"), text("Paid.")]
+    with a_server(folder) as address:
+        at = chat_in("Pay", "--url", address)
+        at.read_until("* my__slow")
+        at.press()
+        at.read_until("Stopped.")
+        code = at.process.wait(20)
+        runs = httpx2.get(f"{address}/v1/runs").json()["runs"]
+
+    assert code == 130
+    assert [run["state"] for run in runs] == ["cancelled"]

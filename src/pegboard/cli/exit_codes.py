@@ -23,6 +23,10 @@ WANTS_JSON: ContextVar[bool] = ContextVar("wants_json", default=False)
 """Whether the command that runs has the option `--json`."""
 
 
+INTERRUPTED = 130
+"""The exit code after Ctrl-C, as of shells: 128 and the number of SIGINT."""
+
+
 class Exit(IntEnum):
     """The exit codes of `pegboard`."""
 
@@ -65,4 +69,4 @@ def exit_on_error(unfinished: Mapping[str, Any] = MappingProxyType({})) -> Gener
         print(f"pegboard: {error}", file=sys.stderr)  # noqa: T201 - the command line speaks here
         raise typer.Exit(exit_code(error)) from error
     except KeyboardInterrupt as error:
-        raise typer.Exit(130) from error
+        raise typer.Exit(INTERRUPTED) from error

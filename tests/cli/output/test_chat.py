@@ -50,15 +50,15 @@ def test_an_error_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     ("scopes", "typed", "chosen"),
     [
         (["once"], "y\n", "once"),
-        (["once"], "\n", None),
-        (["once"], "t\nn\n", None),
+        (["once"], "\n", "no"),
+        (["once"], "t\nn\n", "no"),
         (["once", "arguments", "tool"], "A\n", "arguments"),
         (["once", "arguments", "tool"], "what?\nt\n", "tool"),
     ],
     ids=["yes", "nothing typed", "what is not offered", "these arguments", "the tool"],
 )
 def test_a_person_chooses_what_a_call_is_approved_for(
-    scopes: list[Scope], typed: str, chosen: str | None, monkeypatch: pytest.MonkeyPatch
+    scopes: list[Scope], typed: str, chosen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
 

@@ -55,6 +55,14 @@ class LocalConversations:
             conversation, question, chosen, content, principal=self._principal
         )
 
+    async def stop(self, conversation: str) -> None:
+        """Withdraw what is queued, and stop the answer in progress."""
+        await self._conversations.stop(conversation, principal=self._principal)
+
+    async def withdraw(self, conversation: str, message: str) -> None:
+        """Withdraw a message that waits for the answer before it."""
+        await self._conversations.withdraw(conversation, message, principal=self._principal)
+
     async def read_file(self, conversation: str, path: str) -> AsyncGenerator[bytes]:
         """The content of a file, piece by piece."""
         workspaces = self._conversations.workspaces
@@ -104,6 +112,16 @@ class RemoteConversations:
             {} if content is None else {"content": content}
         )
         return str(self._check(*await self._ask("POST", path, body=body))["state"])
+
+    async def stop(self, conversation: str) -> None:
+        """Withdraw what is queued, and stop the answer in progress."""
+        path = f"/conversations/{quote(conversation, safe='')}/stop"
+        self._check(*await self._ask("POST", path))
+
+    async def withdraw(self, conversation: str, message: str) -> None:
+        """Withdraw a message that waits for the answer before it."""
+        path = f"/conversations/{quote(conversation, safe='')}/queue/{quote(message, safe='')}"
+        self._check(*await self._ask("DELETE", path))
 
     async def read_file(self, conversation: str, path: str) -> AsyncGenerator[bytes]:
         """The content of a file, piece by piece."""

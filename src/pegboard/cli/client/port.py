@@ -116,6 +116,14 @@ class ConversationsClient(Protocol):
         """Answer what a tool asks, as `accept` or `decline`; the state of the question then."""
         ...
 
+    async def stop(self, conversation: str) -> None:
+        """Withdraw what is queued, and stop the answer in progress."""
+        ...
+
+    async def withdraw(self, conversation: str, message: str) -> None:
+        """Withdraw a message that waits for the answer before it."""
+        ...
+
     def read_file(self, conversation: str, path: str) -> "AsyncGenerator[bytes]":
         """The content of a file, piece by piece."""
         ...

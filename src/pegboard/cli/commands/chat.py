@@ -1,14 +1,14 @@
 """`pegboard chat ["QUESTION"]`: ask an agent, watch which tools it uses, approve calls."""
 
 import sys
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pegboard.cli.exit_codes import Exit, exit_on_error
+from pegboard.cli.exit_codes import INTERRUPTED, Exit, exit_on_error
 from pegboard.cli.options import (
     BoardOption,
     DataOption,
@@ -18,13 +18,22 @@ from pegboard.cli.options import (
     settings,
     with_client,
 )
-from pegboard.errors import Unavailable
+from pegboard.errors import InvalidRequest, Unavailable
 
 if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import AsyncGenerator, Generator
+
     from pegboard.cli.client.port import BoardClient
+    from pegboard.cli.interrupts import AnswerInterrupts
     from pegboard.features.conversations import ChatEvent
 
-_CODES = {"completed": Exit.DONE, "waiting": Exit.UNAVAILABLE}
+_CODES = {
+    "completed": Exit.DONE,
+    "waiting": Exit.UNAVAILABLE,
+    "interrupted": INTERRUPTED,
+    "left": INTERRUPTED,
+}
 
 
 def chat(
@@ -59,24 +68,20 @@ def chat(
 ) -> None:
     """Ask an agent, which uses the tools of the board.
 
-    It asks before calls that need approval. The text of the answer goes to stdout. Set the model
-    with PEGBOARD_MODEL or OPENAI_BASE_URL.
+    It asks before calls that need approval. The text of the answer goes to stdout. Ctrl-C stops
+    the answer; without a QUESTION the next one can be asked then. Set the model with
+    PEGBOARD_MODEL or OPENAI_BASE_URL.
     """
     session = _Session(
         conversation, agent=agent, model=model, engine=engine, files=file or [], json=json
     )
 
     async def talk(client: "BoardClient") -> str:
-        if question:
-            return await session.ask(client, question)
-        state = "completed"
-        for line in _lines():
-            state = await session.ask(client, line)
-        return state
+        return await (session.ask(client, question) if question else session.ask_lines(client))
 
     with exit_on_error(session.unfinished):
         state = with_client(settings(board, data, url, keep="write"), talk, opens="all")
-    if state == "waiting":
+    if state in {"waiting", "left"}:
         session.say_how_to_go_on(explicit_options(board, data, url))
     raise typer.Exit(_CODES.get(state, Exit.FAILED))
 
@@ -106,42 +111,61 @@ class _Session:
         self._json = json
         self._approval = ""
         self._source = ""
+        self._run = self._queued = ""
+        self._has_left = False
         self.unfinished: dict[str, Any] = {}
 
-    async def ask(self, client: "BoardClient", question: str) -> str:
-        """Ask, print the answer, and return how it ended; `waiting` for an approval."""
-        from pegboard.cli.output.chat import AnswerPrinter
-        from pegboard.cli.output.tables import say_json
+    async def ask_lines(self, client: "BoardClient") -> str:
+        """Ask each line of the input; how the last answer ended, or `left` for Ctrl-C."""
+        from pegboard.cli.interrupts import end_at_interrupt
 
-        files, self._files = self._files, []  # they come with the first question
+        state = "completed"
+        try:
+            with end_at_interrupt():
+                for line in _lines():
+                    state = await self.ask(client, line)
+                    if state == "left" or (state == "interrupted" and not _is_person()):
+                        break
+        except KeyboardInterrupt:  # at the prompt
+            return "left"
+        return state
+
+    async def ask(self, client: "BoardClient", question: str) -> str:
+        """Ask, print the answer, and return how it ended.
+
+        Returns:
+            The state of the answer; `waiting` for an approval; `interrupted` if Ctrl-C stopped it,
+            and `left` if Ctrl-C was pressed again before that.
+        """
+        import asyncio
+
+        from pegboard.cli.interrupts import AnswerInterrupts
+        from pegboard.cli.output.chat import AnswerPrinter
+        from pegboard.cli.output.tables import note, say_json
+
         printer, events = AnswerPrinter(), list[dict[str, Any]]()
-        answering = client.chat(
-            question,
-            conversation=self._conversation,
-            agent=self._agent or None,
-            model=self._model or None,
-            engine=self._engine or None,
-            files=files,
-        )
-        async with aclosing(answering):
+        begun = asyncio.Event()
+        self._approval = self._source = self._run = self._queued = ""
+        async with (
+            AnswerInterrupts(partial(self._stop, client, begun)) as interrupts,
+            aclosing(self._send(client, question)) as answering,
+        ):
             async for event in answering:
-                self._conversation = str(event.data.get("conversation", self._conversation))
+                self._keep_ids(event)
+                begun.set()
                 if self._json:
                     events.append({"event": event.event, **event.data})
                     is_over = event.event == "done"
                     printer.state = str(event.data.get("state", "")) if is_over else ""
                 else:
                     printer.print_event(event)
-                if event.event == "question_required":
-                    await self._answer(client, event)
-                elif event.event == "credential_required":
-                    await self._note_source(client, event)
-                if event.event != "credential_required" and (
-                    event.event != "approval_required" or await self._decide(client, event)
-                ):
-                    continue
-                printer.state = "waiting"
-                break
+                if not await self._react(client, event, interrupts):
+                    printer.state = "waiting"
+                    break
+            begun.set()  # without an event there is nothing to stop
+        if interrupts.has_left:
+            self._has_left = True
+            return "left"
         if not printer.state:
             self.unfinished.update(conversation=self._conversation, events=events)
             raise Unavailable(
@@ -150,7 +174,54 @@ class _Session:
             )
         if self._json:
             say_json({"conversation": self._conversation, "events": events})
+        if interrupts.is_pressed and printer.state != "completed":
+            note("Stopped.")
+            return "interrupted"
         return printer.state
+
+    def _send(self, client: "BoardClient", question: str) -> "AsyncGenerator[ChatEvent]":
+        """Send a question; the events of its answer."""
+        files, self._files = self._files, []  # they come with the first question
+        return client.chat(
+            question,
+            conversation=self._conversation,
+            agent=self._agent or None,
+            model=self._model or None,
+            engine=self._engine or None,
+            files=files,
+        )
+
+    def _keep_ids(self, event: "ChatEvent") -> None:
+        """Keep what stops the answer, and continues the conversation."""
+        self._conversation = str(event.data.get("conversation", self._conversation))
+        self._run = str(event.data.get("run_id", self._run))
+        self._queued = str(event.data["message"]) if event.event == "message_queued" else ""
+
+    async def _stop(self, client: "BoardClient", begun: "asyncio.Event") -> None:
+        """Stop the answer, or withdraw a question that still waits for the answer before it."""
+        await begun.wait()
+        if self._queued:
+            with suppress(InvalidRequest):  # it waits no more
+                await client.conversations.withdraw(self._conversation, self._queued)
+                return
+        if self._conversation:
+            await client.conversations.stop(self._conversation)
+
+    async def _react(
+        self, client: "BoardClient", event: "ChatEvent", interrupts: "AnswerInterrupts"
+    ) -> bool:
+        """Ask what the event asks; False where the answer waits for what nobody gives here."""
+        match event.event:
+            case "question_required":
+                await self._answer(client, event, interrupts)
+            case "credential_required":
+                await self._note_source(client, event)
+                return False
+            case "approval_required":
+                return await self._decide(client, event, interrupts)
+            case _:
+                pass
+        return True
 
     async def _note_source(self, client: "BoardClient", event: "ChatEvent") -> None:
         """Say which call lacks a credential, and keep of which source."""
@@ -161,64 +232,92 @@ class _Session:
         shown = await client.show_approval(str(event.data["approval"]))
         self._source = str(shown.get("source", ""))
 
-    async def _answer(self, client: "BoardClient", event: "ChatEvent") -> None:
+    async def _answer(
+        self, client: "BoardClient", event: "ChatEvent", interrupts: "AnswerInterrupts"
+    ) -> None:
         """Let the person at the terminal answer a tool; decline without a terminal."""
         from pegboard.cli.output.questions import (
             DECLINED,
+            ask_beside,
             ask_question,
             describe_question,
             send_reply,
         )
         from pegboard.cli.output.tables import note
 
-        reply = DECLINED
-        if self._json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        reply = None
+        if self._json or not _is_person():
             told = "Declined: there is no terminal to answer at."
             note(f"{describe_question(event.data)}\n{told}")
         else:
-            reply = ask_question(event.data)
+            reply = await interrupts.ask(ask_beside(partial(ask_question, event.data)))
+        if interrupts.is_pressed:
+            return
         conversation, question = self._conversation, str(event.data["question"])
         answer = client.conversations.answer_question
-        await send_reply(reply, partial(answer, conversation, question))
+        await send_reply(reply or DECLINED, partial(answer, conversation, question))
 
-    async def _decide(self, client: "BoardClient", event: "ChatEvent") -> bool:
+    async def _decide(
+        self, client: "BoardClient", event: "ChatEvent", interrupts: "AnswerInterrupts"
+    ) -> bool:
         """Let the person at the terminal decide; False where nobody is there."""
         from pegboard.cli.output.chat import ask_for_scope, describe_approval
+        from pegboard.cli.output.questions import ask_beside
         from pegboard.cli.output.tables import note
 
         self._approval = str(event.data["approval"])
-        if self._json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if self._json or not _is_person():
             return False
         note(describe_approval(event.data))
         shown = await client.show_approval(self._approval)
-        scope = ask_for_scope(shown.get("scopes") or ["once"])
+        offered = partial(ask_for_scope, shown.get("scopes") or ["once"])
+        scope = await interrupts.ask(ask_beside(offered))
+        if interrupts.is_pressed or scope is None:
+            return interrupts.is_pressed  # the end of the input decides nothing
         await client.decide_approval(
-            self._approval, "deny" if scope is None else "approve", note="", scope=scope or "once"
+            self._approval,
+            "deny" if scope == "no" else "approve",
+            note="",
+            scope="once" if scope == "no" else scope,
         )
         return True
 
     def say_how_to_go_on(self, options: str) -> None:
-        """Say how to decide the approval that the answer waits for, or to store a credential."""
+        """Say how to continue the conversation, after what the answer waits for."""
         from pegboard.cli.output.tables import note
 
-        if self._source:
+        if self._has_left:
+            waits = (
+                f"The answer may go on. Stop it: pegboard runs cancel {self._run}{options}"
+                if self._run
+                else "The answer may go on."
+            )
+        elif self._source:
             waits = (
                 f"The answer waits for a credential of yours. Store one: "
                 f"pegboard credentials add {self._source}{options}"
             )
+        elif not self._approval:
+            waits = ""
         else:
             waits = (
                 f"The answer waits for approval {self._approval}. Decide it: "
                 f"pegboard approvals approve {self._approval}{options}"
             )
-        note(
-            f"{waits}\nGo on with the conversation: pegboard chat -c {self._conversation}{options}"
-        )
+        if waits:
+            note(waits)
+        if self._conversation:
+            note(f"Go on with the conversation: pegboard chat -c {self._conversation}{options}")
 
 
-def _lines() -> Any:
+def _is_person() -> bool:
+    """Whether a person is at a terminal."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _lines() -> "Generator[str]":
     """The questions of the input, with a prompt at a terminal."""
-    is_person = sys.stdin.isatty() and sys.stderr.isatty()
+    is_person = _is_person()
     while True:
         if is_person:
             sys.stderr.write("> ")

@@ -3,10 +3,11 @@
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
+from pegboard.cli.output.questions import Prompt
 from pegboard.cli.output.tables import note, to_plain
 
 if TYPE_CHECKING:
@@ -92,18 +93,21 @@ def describe_approval(data: Mapping[str, Any]) -> str:
     return f"{data['tool']} {_shorten(data.get('arguments'))} needs an approval: {data['reason']}"
 
 
-def ask_for_scope(scopes: "Sequence[Scope]") -> "Scope | None":
-    """Ask the person at the terminal what a call is approved for; None for nothing.
+def ask_for_scope(
+    scopes: "Sequence[Scope]", prompt: Prompt = typer.prompt
+) -> 'Scope | Literal["no"]':
+    """Ask the person at the terminal what a call is approved for.
 
     Args:
         scopes: What is offered, besides no.
+        prompt: Asks.
     """
     offered: dict[str, Scope] = {_KEYS[scope]: scope for scope in scopes}
     words = ", ".join(f"{key} = {_WORDS[scope]}" for key, scope in offered.items())
     while True:
-        answer = typer.prompt(f"Approve? ({words}, n = no)", "n", show_default=False, err=True)
+        answer = prompt(f"Approve? ({words}, n = no)", "n", show_default=False, err=True)
         if answer.lower() in {*offered, "n"}:
-            return offered.get(answer.lower())
+            return offered.get(answer.lower(), "no")
 
 
 def _indent(data: Mapping[str, Any]) -> str:

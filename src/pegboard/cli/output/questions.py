@@ -2,22 +2,34 @@
 
 import asyncio
 import json
+import os
+import select
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from threading import Thread
-from typing import Any, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import typer
 
 from pegboard.cli.output.tables import note, to_plain
 from pegboard.errors import AlreadyAnswered, InvalidRequest
 
+T = TypeVar("T")
 Reply = tuple[str, dict[str, Any] | None]
 """The action of an answer, and its content."""
 DECLINED: Reply = ("decline", None)
 _WARNING = "This text is not Pegboard's. Never enter a password, a key or a card number here."
 _YES, _NO = frozenset({"y", "yes", "true"}), frozenset({"n", "no", "false"})
+
+
+class Prompt(Protocol):
+    """Asks for a line at the terminal; raises `typer.Abort` at the end of the input."""
+
+    def __call__(
+        self, text: str, default: str = "", *, show_default: bool = True, err: bool = False
+    ) -> str: ...
 
 
 def describe_question(data: Mapping[str, Any]) -> str:
@@ -30,50 +42,80 @@ def describe_question(data: Mapping[str, Any]) -> str:
     return to_plain(f"{asks}:\n{lines}{page}")
 
 
-def ask_question(data: Mapping[str, Any]) -> Reply:
+def ask_question(data: Mapping[str, Any], prompt: Prompt = typer.prompt) -> Reply:
     """Let the person at the terminal answer, or decline."""
     note(describe_question(data))
     note(_WARNING)
     if data.get("url"):
-        done = typer.prompt("Have you opened the page? (y, n = decline)", "n", err=True)
+        done = prompt("Have you opened the page? (y, n = decline)", "n", err=True)
         return ("accept", None) if done.lower() in _YES else DECLINED
     schema: Mapping[str, Any] = data.get("schema") or {}
     fields = cast("Mapping[str, Mapping[str, Any]]", schema.get("properties") or {})
     usual = "y" if fields else "n"  # a question without a form is a consent
-    if typer.prompt("Answer? (y, n = decline)", usual, err=True).lower() not in _YES:
+    if prompt("Answer? (y, n = decline)", usual, err=True).lower() not in _YES:
         return DECLINED
     required: Sequence[str] = schema.get("required") or ()
     content: dict[str, Any] = {}
     for name, field in fields.items():
-        value = _ask_field(name, field, is_required=name in required)
+        value = _ask_field(name, field, prompt, is_required=name in required)
         if value is not None:
             content[name] = value
     return "accept", content
 
 
-async def ask_beside(data: Mapping[str, Any]) -> Reply | None:
-    """`ask_question` in a thread, so that what this process runs goes on; None for no answer.
+async def ask_beside(ask: Callable[[Prompt], T]) -> T | None:
+    """Ask in a thread, so that what this process runs goes on; None at the end of the input.
 
-    Stdin, stdout and stderr must be a terminal: a thread that waits for another stdin would disturb
-    the end of the process.
+    Cancelling it ends the prompt: what is typed later is read by the next one. Stdin and stderr
+    must be a terminal, which gives its lines one by one.
+
+    Args:
+        ask: Asks by the prompt that it is given.
     """
     loop = asyncio.get_running_loop()
-    answered: asyncio.Future[Reply | None] = loop.create_future()
+    answered: asyncio.Future[T | None] = loop.create_future()
+    is_over, end = os.pipe()
 
-    def settle(reply: Reply | None) -> None:
-        if not answered.done():
-            answered.set_result(reply)
+    def settle(answer: T | None, error: Exception | None) -> None:
+        if answered.done():
+            return
+        if error is None:
+            answered.set_result(answer)
+        else:
+            answered.set_exception(error)
 
-    def ask() -> None:
+    def run() -> None:
+        answer, failure = None, None
         try:
-            reply = ask_question(data)
+            answer = ask(partial(_ask_line, is_over))
         except typer.Abort:  # the end of the input
-            reply = None
+            pass
+        except Exception as error:  # noqa: BLE001 - raised where the answer is awaited
+            failure = error
+        finally:
+            os.close(is_over)
         with suppress(RuntimeError):  # the loop has ended before the answer
-            loop.call_soon_threadsafe(settle, reply)
+            loop.call_soon_threadsafe(settle, answer, failure)
 
-    Thread(target=ask, name="question", daemon=True).start()
-    return await answered
+    try:
+        Thread(target=run, name="question", daemon=True).start()
+        return await answered
+    finally:
+        os.close(end)
+
+
+def _ask_line(
+    is_over: int, text: str, default: str = "", *, show_default: bool = True, err: bool = False
+) -> str:
+    """A `Prompt` on a terminal that ends when the other end of this pipe is closed."""
+    stream = sys.stderr if err else sys.stdout
+    stream.write(f"{text} [{default}]: " if show_default and default else f"{text}: ")
+    stream.flush()
+    readable, _, _ = select.select([sys.stdin, is_over], [], [])
+    line = "" if is_over in readable else sys.stdin.readline()
+    if not line:
+        raise typer.Abort
+    return line.strip() or default
 
 
 async def send_reply(
@@ -131,11 +173,11 @@ def read_reply(data: Mapping[str, Any], answer: str, *, decline: bool) -> Reply:
     return "accept", {name: answer if field.get("type") == "string" else value}
 
 
-def _ask_field(name: str, field: Mapping[str, Any], *, is_required: bool) -> Any:
+def _ask_field(name: str, field: Mapping[str, Any], prompt: Prompt, *, is_required: bool) -> Any:
     """The value of one field; None where it is left out."""
     while True:
         default = field.get("default", "")
-        typed = typer.prompt(
+        typed = prompt(
             to_plain(_label(name, field, is_required=is_required)),
             _as_text(default),
             show_default=default != "",

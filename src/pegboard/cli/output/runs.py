@@ -16,7 +16,13 @@ from msgspec import convert
 from pegboard.cli.atomic_write import write_file
 from pegboard.cli.client.port import Answer, BoardClient
 from pegboard.cli.exit_codes import Exit
-from pegboard.cli.output.questions import DECLINED, ask_beside, describe_question, send_reply
+from pegboard.cli.output.questions import (
+    DECLINED,
+    ask_beside,
+    ask_question,
+    describe_question,
+    send_reply,
+)
 from pegboard.cli.output.tables import format_time, note, say, say_json
 from pegboard.core.graph import NodeState
 from pegboard.core.run import PendingStep, RunResult
@@ -60,7 +66,7 @@ class QuestionPrompts:
         send = partial(client.answer_run_question, run_id, question)
         how = f"  pegboard runs answer {run_id} {quote(question)}{self.options}  # or --decline"
         if self.may_prompt and all(it.isatty() for it in (sys.stdin, sys.stdout, sys.stderr)):
-            if (reply := await ask_beside(data)) is not None:
+            if (reply := await ask_beside(partial(ask_question, data))) is not None:
                 await send_reply(reply, send)
             elif self.is_kept:
                 note(how)
