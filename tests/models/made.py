@@ -50,7 +50,8 @@ class Provider:
     """What the server answers, one after another, and what it was asked.
 
     Attributes:
-        answers: Chunks, or a status with a body; `cut` ends a stream without its end.
+        answers: Chunks, or a status with a body; `cut` breaks the connection, and
+            `end` ends the stream like one that is complete.
         models: What `GET /models` lists.
         redirect: Where requests are sent instead; empty to answer them.
     """
@@ -125,6 +126,8 @@ class Provider:
         for chunk in chunks:
             if "cut" in chunk:
                 raise ConnectionError("cut on purpose")
+            if "end" in chunk:
+                return
             yield _event(choices=[{"index": 0, "finish_reason": None, **chunk}])
         yield _event(choices=[], usage=USAGE)
         yield "data: [DONE]\n\n"

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 from msgspec import structs
-from tests.models.made import Provider, a_provider, call, text
+from tests.models.made import Chunk, Provider, a_provider, call, text
 
 from pegboard.core.model_messages import (
     AssistantMessage,
@@ -263,13 +263,29 @@ async def test_a_busy_provider_is_asked_again(provider: Provider, model: Provide
     assert (await complete(model, ASKED)).message.text == "Hello."
 
 
+@pytest.mark.parametrize("how", ["cut", "end"])
+@pytest.mark.parametrize("answer", [text("Hel"), call("add", '{"a": 1}')], ids=["text", "call"])
 async def test_an_answer_that_is_cut_is_unavailable(
-    provider: Provider, model: ProviderModel
+    answer: list[Chunk], how: str, provider: Provider, model: ProviderModel
 ) -> None:
-    provider.answers.append([*text("Hel")[:2], {"cut": True}])
+    provider.answers.append([*answer[:-1], {how: True}])
 
-    with pytest.raises(Unavailable):
+    with pytest.raises(Unavailable, match="cut off"):
         await complete(model, ASKED)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [text("Hello.")[:-1], [*text("Hello."), {"end": True}]],
+    ids=["without a finish reason", "without the last line"],
+)
+async def test_an_answer_needs_one_sign_of_its_end(
+    answer: list[Chunk], provider: Provider, model: ProviderModel
+) -> None:
+    provider.answers.append(answer)
+    done = await complete(model, ASKED)
+
+    assert (done.message.text, done.finish) == ("Hello.", "stop")
 
 
 async def test_a_server_that_is_not_there_is_unavailable() -> None:

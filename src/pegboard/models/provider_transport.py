@@ -1,16 +1,29 @@
 """The HTTP transport of a provider's client: the board's guarded client."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
+from http import HTTPStatus
 
 import httpx2
 
-from pegboard.core.ports.http import HttpClient, HttpRequest
+from pegboard.core.ports.http import HttpClient, HttpRequest, HttpStream
 from pegboard.errors import InvalidRequest, PegboardError, Unavailable
 
 _LEFT_OUT = frozenset({"host", "connection", "content-length", "accept-encoding"})
 _HEAD_SECONDS = 300.0
 """Seconds until an answer begins: a model may think before its first word."""
+_EVENTS = "text/event-stream"
+_END = re.compile(
+    rb'[\r\n]data: ?\[DONE\]|[\r\n]event: ?message_stop|"(?:finish|stop)_reason"\s*:\s*"[^"]'
+)
+"""What shows that a stream of OpenAI's API, or of Anthropic's, is complete.
+
+Some servers send no reason, and some no last line. In the text of an answer quotes and line breaks
+are escaped, so that it cannot hold any of this.
+"""
+_END_BYTES = 64
+"""No sign of the end is longer."""
 
 
 class ProviderTransport(httpx2.AsyncBaseTransport):
@@ -56,8 +69,31 @@ class ProviderTransport(httpx2.AsyncBaseTransport):
             raise
         kept = {k: v for k, v in stream.headers.items() if k != "content-encoding"}
         return httpx2.Response(
-            stream.status, headers=kept, stream=_Body(stream.chunks, stack, request)
+            stream.status, headers=kept, stream=_Body(_read(stream), stack, request)
         )
+
+
+def _read(stream: HttpStream) -> AsyncIterator[bytes]:
+    """The body of an answer."""
+    kind = next((v for k, v in stream.headers.items() if k.lower() == "content-type"), "")
+    is_answer = stream.status == HTTPStatus.OK and kind.startswith(_EVENTS)
+    return _read_events(stream.chunks) if is_answer else stream.chunks
+
+
+async def _read_events(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """A stream of events to its end.
+
+    Raises:
+        Unavailable: It has none: a proxy or the server has cut it, and closed it in good order.
+    """
+    is_complete, last = False, b"\n"
+    async for chunk in chunks:
+        if not is_complete:
+            last = last[-_END_BYTES:] + chunk
+            is_complete = _END.search(last) is not None
+        yield chunk
+    if not is_complete:
+        raise Unavailable("The stream of the answer was closed before its end.")
 
 
 class _Body(httpx2.AsyncByteStream):
