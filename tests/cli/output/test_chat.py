@@ -30,7 +30,7 @@ def test_text_goes_to_stdout_and_calls_beside_it(capsys: pytest.CaptureFixture[s
         ("tool_finished", {"state": "failed", "text": "gone\nfor good", "duration_ms": 3.2}),
         ("never_heard_of", {}),
         ("text_delta", {"text": "It is gone."}),
-        ("done", {"state": "completed"}),
+        ("done", {"state": "completed", "text": "It is gone.", "finish": "stop"}),
     )
 
     assert said.out == "Let me see.\nIt is gone.\n"
@@ -77,3 +77,19 @@ def test_the_steps_of_a_plan_are_named(capsys: pytest.CaptureFixture[str]) -> No
     _, said = shown(capsys, ("plan", {"round": 1, "steps": steps}))
 
     assert said.err == "plan: Look up Ada; Compare\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ({"text": "Half", "finish": "length"}, "reached its limit of output"),
+        ({"text": "", "finish": "content_filter"}, "content filter"),
+        ({"text": "", "finish": "stop"}, "The model gave no answer."),
+    ],
+)
+def test_an_answer_that_is_not_whole_has_a_note(
+    data: dict[str, Any], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, said = shown(capsys, ("done", {"state": "completed", **data}))
+
+    assert says in said.err

@@ -57,7 +57,15 @@ def test_the_end_of_a_run_is_the_end_of_its_message() -> None:
 
     assert (ended.state, ended.answer, ended.finished_at) == ("cancelled", "Hi.", 5.0)
     assert ended.messages == ({"role": "assistant"},)
-    assert steered == ("m2",)
+    assert (steered, ended.finish) == (("m2",), "stop")
+
+
+def test_an_answer_that_the_model_cut_off_says_why() -> None:
+    output = {"text": "Hi", "messages": [], "finish": "length"}
+    node = NodeRun(id="agent", state=NodeState.COMPLETED, output=output)
+    result = RunResult(run_id="r", state=NodeState.COMPLETED, nodes=(node,))
+
+    assert read_end(an_exchange("m1"), result, 5.0)[0].finish == "length"
 
 
 async def test_what_a_crash_left_between_two_steps_is_continued(tmp_path: Path) -> None:

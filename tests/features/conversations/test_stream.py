@@ -66,3 +66,9 @@ def test_a_withdrawn_message_says_so() -> None:
 
     assert events == ["message_withdrawn", "done"]
     assert make_queued_event(ASKED).event == "message_queued"
+
+
+def test_the_end_says_why_the_model_wrote_no_more() -> None:
+    (done,) = make_end_events(an_exchange("m1", state="completed", finish="content_filter"), 0)
+
+    assert done.data["finish"] == "content_filter"

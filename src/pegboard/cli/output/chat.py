@@ -61,10 +61,15 @@ class AnswerPrinter:
             case "error":
                 self._note(f"error: {data.get('detail', '')}")
             case "done":
-                self.state = str(data["state"])
-                self._end_line()
+                self._end(data)
             case _:
                 pass
+
+    def _end(self, data: Mapping[str, Any]) -> None:
+        self.state = str(data["state"])
+        self._end_line()
+        if self.state == "completed" and (told := _describe_end(data)):
+            note(told)
 
     def _write(self, text: str) -> None:
         sys.stdout.write(to_plain(text) if sys.stdout.isatty() else text)
@@ -108,6 +113,17 @@ def ask_for_scope(
         answer = prompt(f"Approve? ({words}, n = no)", "n", show_default=False, err=True)
         if answer.lower() in {*offered, "n"}:
             return offered.get(answer.lower(), "no")
+
+
+def _describe_end(data: Mapping[str, Any]) -> str:
+    """What a completed answer lacks; empty for nothing."""
+    match data.get("finish"):
+        case "length":
+            return "The answer is cut off: the model reached its limit of output."
+        case "content_filter":
+            return "The answer is cut off: the content filter of the model's provider ended it."
+        case _:
+            return "" if data.get("text") else "The model gave no answer."
 
 
 def _indent(data: Mapping[str, Any]) -> str:

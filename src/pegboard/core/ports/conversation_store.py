@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from pegboard.core.knowledge import Citation, Conflict
+from pegboard.core.model_messages import Finish
 from pegboard.core.principal import Principal
 
 ExchangeState = Literal[
@@ -117,6 +118,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
         request: The digest of what was sent under an idempotency key; empty without a key.
         read_by: The exchange whose run has read this one, if it is `steered`; else empty.
         answer: The text of the answer; of one that was stopped or has failed, what there was of it.
+        finish: Why the answer ended; `length` and `content_filter` where the model wrote no more.
         messages: What the answer adds to the conversation: calls, results and texts, each as data.
         usage: What the models used.
         error: The safe part of the error of one that failed.
@@ -140,6 +142,7 @@ class Exchange(Struct, frozen=True, kw_only=True):
     read_by: str = ""
     state: ExchangeState = "working"
     answer: str = ""
+    finish: Finish = "stop"
     messages: tuple[Mapping[str, Any], ...] = ()
     usage: Mapping[str, Any] = {}
     error: Mapping[str, Any] | None = None

@@ -271,6 +271,7 @@ def read_end(
         exchange,
         state=_END_STATES.get(result.state, "failed"),
         answer=str(output.get("text", "")),
+        finish=output.get("finish", "stop"),
         messages=tuple(output.get("messages") or ()),
         usage=output.get("usage") or {},
         error=result.error,

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
+from pegboard.core.model_messages import Finish
 from pegboard.features.citation_schemas import CitationAnswer, ConflictAnswer
 from pegboard.features.conversations.message_files import FILE_NAME
 
@@ -188,6 +189,13 @@ class ExchangeAnswer(BaseModel):
     text: str
     files: list[MessageFileAnswer]
     answer: str
+    finish: Annotated[
+        Finish,
+        Field(
+            description="Why the answer ended: `length` at the model's limit of output, "
+            "`content_filter` by its provider."
+        ),
+    ]
     messages: Annotated[
         list[dict[str, Any]],
         Field(description="Calls, results and texts of the answer, each with its `role`."),

@@ -97,6 +97,7 @@ def make_end_events(exchange: Exchange, sequence: int) -> Iterator[ChatEvent]:
         "left_out": exchange.left_out,
         "state": exchange.state,
         "text": exchange.answer,
+        "finish": exchange.finish,
         "usage": dict(exchange.usage),
     }
     yield ChatEvent(event="done", data=data, id=encode_position(exchange.number, sequence))

@@ -13,6 +13,7 @@ import type { Answer, CallPart, Part } from "../../stream/answers";
 import { sendMessage } from "../../stream/send_message";
 import { formatFull } from "../../words/format";
 import { messages } from "../../words/messages";
+import { AnswerEnd } from "./answer_end";
 import { Cites, CitedText, Refs, useCited } from "./citations";
 import { MessageFiles } from "./files";
 import { Queued } from "./queued";
@@ -161,6 +162,7 @@ function AnswerView({ exchange, answer, titles, isLast, agent, source }: TurnPro
         {!isWorking && !isWritten && exchange.answer && (
           <CitedText text={exchange.answer} caret={false} cited={cited} />
         )}
+        <AnswerEnd exchange={exchange} />
         <Refs cited={cited} chosen={source} />
         {exchange.state === "failed" && (
           <div className="banner bad" role="alert">
