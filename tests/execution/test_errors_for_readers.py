@@ -24,6 +24,7 @@ from pegboard.errors import (
 from pegboard.execution.errors_for_readers import (
     describe_for_operator,
     make_failed_result,
+    report_step_error,
     status_of,
     translate_error,
 )
@@ -61,6 +62,22 @@ def test_an_error_of_ours_stays_itself() -> None:
     error = ToolFailed("no")
 
     assert translate_error("find", error) is error
+
+
+def test_an_unexpected_error_of_a_step_has_an_id_by_which_the_log_knows_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    shown = report_step_error("agent", ValueError(f"it is {SECRET}"), hide)
+
+    assert str(shown) == "'agent' failed."
+    (record,) = caplog.records
+    assert f"(error id {error_to_dict(shown)['error_id']})" in record.getMessage()
+    assert "ValueError: it is [redacted]" in record.getMessage()
+
+
+def test_an_expected_error_of_a_step_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    assert type(report_step_error("agent", TimeoutError())) is Unavailable
+    assert caplog.records == []
 
 
 def test_what_a_task_group_wraps_alone_is_taken_out() -> None:

@@ -1,5 +1,6 @@
 import pytest
 
+from pegboard import Agent
 from pegboard.core.model_messages import (
     ModelRequest,
     ModelTool,
@@ -82,3 +83,14 @@ async def test_turns_that_nobody_asked_for_are_noticed() -> None:
     for _ in range(2):
         await complete(model, ASKED)
     model.assert_exhausted()
+
+
+async def test_a_drift_is_the_error_of_the_agent_and_is_not_forgotten() -> None:
+    model = ScriptedModel(Turn(text="Hello.", expects=("weather",)))
+    result = await Agent(model).run("hi")
+
+    assert result.state == "failed"
+    assert result.error is not None
+    assert result.error["message"] == "Turn 1 expects 'weather'; the last message is 'hi'."
+    with pytest.raises(ScriptDrift, match="expects 'weather'"):
+        model.assert_exhausted()

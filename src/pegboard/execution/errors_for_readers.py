@@ -141,6 +141,24 @@ def log_unexpected_error(
     )
 
 
+def report_step_error(
+    step: str, error: Exception, redact: Callable[[str], str] | None = None
+) -> PegboardError:
+    """The error of a step of a run that is no call, as a call reports that of its tool.
+
+    An unexpected exception has an error id, and is logged once with its stack.
+
+    Args:
+        step: The name of the step.
+        error: What it raised.
+        redact: Removes known secrets.
+    """
+    ours = translate_error(step, error)
+    shown = make_failed_result(ours, redact).error or ours
+    log_unexpected_error(step, ours, shown, lambda: describe_for_operator(shown, redact))
+    return shown
+
+
 def status_of(error: PegboardError) -> str:
     """The status of a call that ended with this error, for its record."""
     match error:

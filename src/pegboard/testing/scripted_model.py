@@ -18,6 +18,7 @@ from pegboard.core.model_messages import (
     ToolMessage,
     UserMessage,
 )
+from pegboard.errors import ToolFailed
 from pegboard.runtime.standalone.model import ModelChat
 
 _SPACES = re.compile(r"(?<= )")
@@ -25,8 +26,11 @@ CallPlan = tuple[str, Mapping[str, Any] | str]
 """A tool and its arguments; text is sent as it is, also where it is no JSON."""
 
 
-class ScriptDrift(AssertionError):
-    """The program asked for something else than the script expects."""
+class ScriptDrift(ToolFailed, AssertionError):
+    """The program asked for something else than the script expects.
+
+    An agent that is answered so has failed, and its error has this text.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,17 +97,20 @@ class ScriptedModel(ModelChat):
         self.requests: list[ModelRequest] = []
         self._turns: list[Script] = list(turns)
         self._asked = 0
+        self._drift: ScriptDrift | None = None
 
     def add(self, turns: Iterable[Script]) -> None:
         """Add turns to the end of the script."""
         self._turns += turns
 
     def assert_exhausted(self) -> None:
-        """Check that every turn was asked for.
+        """Check that every turn was asked for, and that no request was another than expected.
 
         Raises:
-            ScriptDrift: Some were not.
+            ScriptDrift: Some were not, or one was.
         """
+        if self._drift is not None:
+            raise self._drift
         left = len(self._turns) - self._asked
         if left:
             raise ScriptDrift(f"{left} of {len(self._turns)} turns were not asked for.")
@@ -116,13 +123,11 @@ class ScriptedModel(ModelChat):
         """
         number = self._asked = self._asked + 1
         self.requests.append(request)
-        if number > len(self._turns):
-            raise ScriptDrift(
-                f"The model was asked {number} times; it has {len(self._turns)} turns."
-            )
-        script = self._turns[number - 1]
-        turn = script(request) if callable(script) else script
-        _check(turn, request, number)
+        try:
+            turn = self._next_turn(request, number)
+        except ScriptDrift as drift:
+            self._drift = self._drift or drift
+            raise
         if turn.error is not None:
             raise turn.error
         if turn.thinking:
@@ -131,6 +136,16 @@ class ScriptedModel(ModelChat):
             if piece:
                 yield TextDelta(piece)
         yield _respond(turn, number, self.name)
+
+    def _next_turn(self, request: ModelRequest, number: int) -> Turn:
+        if number > len(self._turns):
+            raise ScriptDrift(
+                f"The model was asked {number} times; it has {len(self._turns)} turns."
+            )
+        script = self._turns[number - 1]
+        turn = script(request) if callable(script) else script
+        _check(turn, request, number)
+        return turn
 
 
 def _check(turn: Turn, request: ModelRequest, number: int) -> None:

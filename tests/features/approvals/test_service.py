@@ -111,12 +111,13 @@ async def test_a_denied_call_never_runs_and_says_why() -> None:
 @pytest.mark.parametrize(
     ("decision", "arguments", "kind", "said"),
     [
+        ("perhaps", None, InvalidRequest, "no decision 'perhaps'; known are approve, deny, edit"),
         ("edit", None, InvalidRequest, "needs 'arguments'"),
         ("approve", {"order": 1}, InvalidRequest, "go with 'edit'"),
         ("edit", {"order": "x"}, ToolArgumentError, "order"),
         ("edit", {"order": 1, "why": "[redacted]"}, InvalidRequest, "still contain"),
     ],
-    ids=["no arguments", "arguments too many", "they do not fit", "a mask"],
+    ids=["no decision", "no arguments", "arguments too many", "they do not fit", "a mask"],
 )
 async def test_a_decision_that_makes_no_sense_decides_nothing(
     decision: Any, arguments: Any, kind: type[Exception], said: str

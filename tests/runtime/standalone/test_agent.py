@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -10,9 +11,9 @@ from tests.models.made import a_provider, call, text
 
 from pegboard import Agent, Policy, ToolContext, tool
 from pegboard.core.graph import NodeState
-from pegboard.core.model_messages import ModelRequest, ToolMessage, to_dict
+from pegboard.core.model_messages import ModelPart, ModelRequest, ToolMessage, to_dict
 from pegboard.core.principal import Principal
-from pegboard.engines import AgentLimits
+from pegboard.engines import AgentLimits, Engine
 from pegboard.errors import ConfigError, InvalidRequest, Unavailable
 from pegboard.runtime.agent_result import AgentCall
 from pegboard.testing import ScriptedModel, Turn
@@ -335,3 +336,62 @@ def test_sync_runs_of_several_threads_do_not_disturb_each_other() -> None:
         thread.join()
 
     assert found == {str(n): str(n) for n in range(4)}
+
+
+class Broken(ScriptedModel):
+    """A model with a fault of its own."""
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelPart]:
+        async for part in super().stream(request):
+            yield part
+            raise LookupError("the password is hunter2")
+
+
+@pytest.mark.parametrize("engine", ["react", "dag"])
+async def test_an_unexpected_exception_of_a_model_has_an_error_id_and_is_logged_once(
+    engine: Engine, caplog: pytest.LogCaptureFixture
+) -> None:
+    result = await Agent(Broken(Turn(text="Hello.")), engine=engine).run("hi")
+
+    assert result.error is not None
+    assert result.error["code"] == "tool_failed"
+    assert "hunter2" not in str(result.error)
+    (record,) = [item for item in caplog.records if item.name == "pegboard.tools"]
+    assert f"(error id {result.error['error_id']})" in record.getMessage()
+    assert "LookupError" in record.getMessage()
+    assert "in stream" in record.getMessage()
+
+
+@pytest.mark.parametrize(
+    ("messages", "says"),
+    [
+        ("x", "list of messages"),
+        ({"a": 1}, "list of messages"),
+        (5, "list of messages"),
+        ([1], "no message of a conversation"),
+        ([None], "no message of a conversation"),
+        ([{"role": "narrator"}], "no message of a conversation"),
+    ],
+    ids=["text", "mapping", "number", "numbers", "nothing", "role"],
+)
+async def test_what_is_no_conversation_is_refused(messages: Any, says: str) -> None:
+    with pytest.raises(InvalidRequest, match=says):
+        await Agent(ScriptedModel(Turn(text="x"))).run("hi", messages=messages)
+
+
+def test_what_is_no_model_is_refused() -> None:
+    with pytest.raises(ConfigError, match="found 5"):
+        Agent(5)  # pyright: ignore[reportArgumentType]  # it is what the test is about
+
+
+async def test_what_is_no_decision_is_refused() -> None:
+    agent = Agent(
+        ScriptedModel(Turn(calls=(("add", {"a": 1, "b": 2}),)), THREE),
+        tools=[add],
+        policy=Policy(ask=("add",)),
+    )
+    waiting = await agent.run("What is 1 + 2?")
+    with pytest.raises(InvalidRequest, match="found 'perhaps'"):
+        await agent.resume(waiting, "perhaps")  # pyright: ignore[reportArgumentType]  # as above
+
+    assert (await agent.resume(waiting, "approve")).output == "It is 3."

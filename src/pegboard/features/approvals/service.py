@@ -195,14 +195,16 @@ class Approvals:
         Raises:
             ApprovalNotFound: It does not exist, or the caller may not see it.
             AccessDenied: The caller may see it, but not decide.
-            InvalidRequest: It waits for an account; `arguments` are missing, or given without
-                `edit`; or the scope is not
-                offered, and why.
+            InvalidRequest: There is no such decision; it waits for an account; `arguments` are
+                missing, or given without `edit`; or the scope is not offered, and why.
             ToolArgumentError: The tool does not accept these arguments.
             ApprovalDecided: It was decided already, or its run has ended.
             ApprovalExpired: It has expired.
             AuditUnavailable: The audit trail is required and unavailable; nothing is decided.
         """
+        if decision not in _VERDICTS:
+            known = ", ".join(_VERDICTS)
+            raise InvalidRequest(f"There is no decision {decision!r}; known are {known}.")
         found = await self.get(approval_id, principal=principal)
         if refusal := await self.explain_refusal(found, principal=principal):
             raise AccessDenied(found.tool, refusal)

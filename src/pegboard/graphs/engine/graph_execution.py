@@ -22,7 +22,7 @@ from pegboard.errors import (
     ToolFailed,
     ToolTimeout,
 )
-from pegboard.execution.errors_for_readers import translate_error
+from pegboard.execution.errors_for_readers import report_step_error
 from pegboard.graphs.engine.node_execution import NodeExecution
 from pegboard.graphs.engine.node_results import as_cancelled, as_failed, combine, end_time, to_data
 from pegboard.graphs.engine.run_context import RunContext, RunTaskGroup
@@ -469,7 +469,7 @@ async def _run_kind(node: NodeExecution) -> NodeRun:
     except (PegboardError, asyncio.CancelledError):
         raise
     except Exception as error:
-        raise translate_error(node.step, error) from error
+        raise report_step_error(node.step, error, node.run.board.environment.redact) from error
 
 
 def _as_list(items: Any) -> list[Any]:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from msgspec import to_builtins
 
@@ -41,6 +41,7 @@ from pegboard.runtime.standalone.named_model import open_model
 Decision = Literal["approve", "deny"]
 Tools = Any
 """Functions, tools and sources, or one `Toolset` or `ToolRegistry`."""
+_DECISIONS = get_args(Decision)
 _ENGINES = get_args(Engine)
 _PARAMS = {"type": "object", "properties": {"message": {"type": "string"}}}
 
@@ -73,7 +74,7 @@ class Agent:
             and its answer is empty, only announces a step, or leaves out that a change failed.
 
     Raises:
-        ConfigError: There is no such engine, or the policy belongs to the tools.
+        ConfigError: There is no such engine, the model is none, or the policy belongs to the tools.
         ToolSignatureError: Something cannot become a tool.
     """
 
@@ -91,6 +92,10 @@ class Agent:
     ) -> None:
         if engine not in _ENGINES:
             raise ConfigError(f"There is no engine '{engine}'; known are {', '.join(_ENGINES)}.")
+        if not isinstance(model, str) and not callable(getattr(model, "stream", None)):
+            raise ConfigError(
+                f"The model of an agent is a ChatModel or 'provider:name'; found {model!r}."
+            )
         self._model = model
         self._policy = policy
         self._engine: Engine = engine
@@ -167,9 +172,12 @@ class Agent:
             note: Shown to the model.
 
         Raises:
-            InvalidRequest: It does not wait, or is not of this process.
+            InvalidRequest: It does not wait, or is not of this process; or there is no such
+                decision.
             ApprovalDecided: It was decided already.
         """
+        if decision not in _DECISIONS:
+            raise InvalidRequest(f"A decision is 'approve' or 'deny'; found {decision!r}.")
         handle = result.handle
         if not isinstance(handle, _AgentRun) or not result.pending:
             raise InvalidRequest("Only a run that waits, of this process, can be resumed.")
@@ -186,10 +194,7 @@ class Agent:
         ctx = ctx or ToolContext()
         chosen = self._tools if tools is None else AgentTools(tools, policy=self._policy)
         toolset = await chosen.assemble(ctx.principal)
-        before = tuple(
-            read_message(item) if isinstance(item, Mapping) else item for item in messages or ()
-        )
-
+        before = _read_messages(messages)
         is_large = len(toolset) > MOST_LISTED
         selects = is_large or (toolset.rendered is None and bool(toolset.meta_tools))
 
@@ -209,6 +214,24 @@ class Agent:
         return _AgentRun(
             text, model=self._model, setup=setup, toolset=toolset, ctx=ctx, before=before
         )
+
+
+def _read_messages(messages: object) -> tuple[Message, ...]:
+    """The conversation so far.
+
+    Raises:
+        InvalidRequest: It is none.
+    """
+    if messages is None:
+        return ()
+    found = type(messages).__name__
+    if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Iterable):
+        raise InvalidRequest(
+            "messages is a list of messages, as AgentResult.messages of an earlier run; "
+            f"found {found}."
+        )
+    items = cast("Iterable[object]", messages)
+    return tuple(item if isinstance(item, Message) else read_message(item) for item in items)
 
 
 def _select_from(toolset: Toolset, principal: Principal, model: ChatModel) -> ToolSelector:
