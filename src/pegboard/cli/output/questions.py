@@ -6,9 +6,7 @@ import os
 import select
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
-from threading import Thread
 from typing import Any, Protocol, TypeVar, cast
 
 import typer
@@ -72,34 +70,18 @@ async def ask_beside(ask: Callable[[Prompt], T]) -> T | None:
     Args:
         ask: Asks by the prompt that it is given.
     """
-    loop = asyncio.get_running_loop()
-    answered: asyncio.Future[T | None] = loop.create_future()
     is_over, end = os.pipe()
 
-    def settle(answer: T | None, error: Exception | None) -> None:
-        if answered.done():
-            return
-        if error is None:
-            answered.set_result(answer)
-        else:
-            answered.set_exception(error)
-
-    def run() -> None:
-        answer, failure = None, None
+    def run() -> T:
         try:
-            answer = ask(partial(_ask_line, is_over))
-        except typer.Abort:  # the end of the input
-            pass
-        except Exception as error:  # noqa: BLE001 - raised where the answer is awaited
-            failure = error
+            return ask(partial(_ask_line, is_over))
         finally:
             os.close(is_over)
-        with suppress(RuntimeError):  # the loop has ended before the answer
-            loop.call_soon_threadsafe(settle, answer, failure)
 
     try:
-        Thread(target=run, name="question", daemon=True).start()
-        return await answered
+        return await asyncio.to_thread(run)
+    except typer.Abort:  # the end of the input
+        return None
     finally:
         os.close(end)
 
