@@ -93,3 +93,15 @@ def test_an_answer_that_is_not_whole_has_a_note(
     _, said = shown(capsys, ("done", {"state": "completed", **data}))
 
     assert says in said.err
+
+
+def test_text_in_a_pipe_controls_no_terminal_behind_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, said = shown(
+        capsys,
+        ("text_delta", {"text": "a\x1b[2J\x1b]0;b\x07c \u202edef\r\n\tg\rh\n"}),
+        ("done", {"state": "completed", "text": "x"}),
+    )
+
+    assert said.out == "a�[2J�]0;b�c �def\r\n\tg�h\n"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from pegboard.cli.output.questions import Prompt
-from pegboard.cli.output.tables import note, to_plain
+from pegboard.cli.output.tables import note, to_plain, without_controls
 
 if TYPE_CHECKING:
     from pegboard.features.approvals.grants import Scope
@@ -72,7 +72,7 @@ class AnswerPrinter:
             note(told)
 
     def _write(self, text: str) -> None:
-        sys.stdout.write(to_plain(text) if sys.stdout.isatty() else text)
+        sys.stdout.write(to_plain(text) if sys.stdout.isatty() else without_controls(text))
         sys.stdout.flush()
         self._is_in_line = not text.endswith("\n")
 

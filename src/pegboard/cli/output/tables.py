@@ -1,10 +1,16 @@
 """Output for people and scripts: lines, tables and JSON."""
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
+
+_CONTROLS = re.compile(
+    "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069]|\\r(?!\\n)"
+)
+"""Control characters but tab and the ends of lines, and those that set the direction of text."""
 
 
 def say(text: str) -> None:
@@ -70,3 +76,8 @@ def _write_json(value: Any) -> str:
 def to_plain(cell: str) -> str:
     """Replace control characters, which could control the terminal."""
     return "".join(char if char.isprintable() or char in "\n\t" else "�" for char in cell)
+
+
+def without_controls(text: str) -> str:
+    """Replace what could control a terminal behind a pipe, and leave all other text as it is."""
+    return _CONTROLS.sub("�", text)
