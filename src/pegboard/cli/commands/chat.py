@@ -140,6 +140,7 @@ class _Session:
         import asyncio
 
         from pegboard.cli.interrupts import AnswerInterrupts
+        from pegboard.cli.output.call_order import in_call_order
         from pegboard.cli.output.chat import AnswerPrinter
         from pegboard.cli.output.tables import note, say_json
 
@@ -148,7 +149,7 @@ class _Session:
         self._approval = self._source = self._run = self._queued = ""
         async with (
             AnswerInterrupts(partial(self._stop, client, begun)) as interrupts,
-            aclosing(self._send(client, question)) as answering,
+            aclosing(in_call_order(self._send(client, question))) as answering,
         ):
             async for event in answering:
                 self._keep_ids(event)
