@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from pegboard.cli.output.questions import Prompt
+from pegboard.cli.output.questions import LinePrompt
 from pegboard.cli.output.tables import note, to_plain, without_controls
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def describe_approval(data: Mapping[str, Any]) -> str:
 
 
 def ask_for_scope(
-    scopes: "Sequence[Scope]", prompt: Prompt = typer.prompt
+    scopes: "Sequence[Scope]", prompt: LinePrompt = typer.prompt
 ) -> 'Scope | Literal["no"]':
     """Ask the person at the terminal what a call is approved for.
 

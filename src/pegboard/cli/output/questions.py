@@ -22,7 +22,7 @@ _WARNING = "This text is not Pegboard's. Never enter a password, a key or a card
 _YES, _NO = frozenset({"y", "yes", "true"}), frozenset({"n", "no", "false"})
 
 
-class Prompt(Protocol):
+class LinePrompt(Protocol):
     """Asks for a line at the terminal; raises `typer.Abort` at the end of the input."""
 
     def __call__(
@@ -40,7 +40,7 @@ def describe_question(data: Mapping[str, Any]) -> str:
     return to_plain(f"{asks}:\n{lines}{page}")
 
 
-def ask_question(data: Mapping[str, Any], prompt: Prompt = typer.prompt) -> Reply:
+def ask_question(data: Mapping[str, Any], prompt: LinePrompt = typer.prompt) -> Reply:
     """Let the person at the terminal answer, or decline."""
     note(describe_question(data))
     note(_WARNING)
@@ -61,7 +61,7 @@ def ask_question(data: Mapping[str, Any], prompt: Prompt = typer.prompt) -> Repl
     return "accept", content
 
 
-async def ask_beside(ask: Callable[[Prompt], T]) -> T | None:
+async def ask_beside(ask: Callable[[LinePrompt], T]) -> T | None:
     """Ask in a thread, so that what this process runs goes on; None at the end of the input.
 
     Cancelling it ends the prompt: what is typed later is read by the next one. Stdin and stderr
@@ -89,7 +89,7 @@ async def ask_beside(ask: Callable[[Prompt], T]) -> T | None:
 def _ask_line(
     is_over: int, text: str, default: str = "", *, show_default: bool = True, err: bool = False
 ) -> str:
-    """A `Prompt` on a terminal that ends when the other end of this pipe is closed."""
+    """A `LinePrompt` on a terminal that ends when the other end of this pipe is closed."""
     stream = sys.stderr if err else sys.stdout
     stream.write(f"{text} [{default}]: " if show_default and default else f"{text}: ")
     stream.flush()
@@ -155,7 +155,9 @@ def read_reply(data: Mapping[str, Any], answer: str, *, decline: bool) -> Reply:
     return "accept", {name: answer if field.get("type") == "string" else value}
 
 
-def _ask_field(name: str, field: Mapping[str, Any], prompt: Prompt, *, is_required: bool) -> Any:
+def _ask_field(
+    name: str, field: Mapping[str, Any], prompt: LinePrompt, *, is_required: bool
+) -> Any:
     """The value of one field; None where it is left out."""
     while True:
         default = field.get("default", "")
