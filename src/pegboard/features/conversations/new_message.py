@@ -13,6 +13,7 @@ from pegboard.features.conversations.message_files import MessageFile, NewFile
 When = Literal["queue", "steer", "stop"]
 """What a message does while another one is being answered: wait for the answer, reach the agent at
 its next step, or stop it and be answered before all others that wait."""
+_MAX_TITLE = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,12 @@ def identify(prefix: str, principal: Principal, key: str) -> str:
     if not key:
         return f"{prefix}_{secrets.token_hex(12)}"
     return f"{prefix}_{sha256(f'{principal.owner} {prefix} {key}'.encode()).hexdigest()[:24]}"
+
+
+def make_title(text: str) -> str:
+    """The title of a conversation that begins with this text: one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= _MAX_TITLE else f"{line[: _MAX_TITLE - 1].rstrip()}…"
 
 
 def digest_message(message: NewMessage) -> str:

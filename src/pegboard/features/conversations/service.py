@@ -37,6 +37,7 @@ from pegboard.features.conversations.new_message import (
     When,
     digest_message,
     identify,
+    make_title,
 )
 from pegboard.features.conversations.questions import ConversationQuestions
 from pegboard.features.conversations.stream import (
@@ -54,7 +55,6 @@ from pegboard.features.runs import Runs
 from pegboard.features.runs.start import run_id_for
 
 _LOOK_AGAIN = 1.0
-_MAX_TITLE = 60
 _CHANGES = frozenset({"title", "agent", "model", "engine", "accounts"})
 _OPEN: frozenset[ExchangeState] = frozenset({"working", "queued"})
 _WAITS_NO_MORE: Mapping[ExchangeState, str] = {
@@ -198,13 +198,13 @@ class Conversations:
         changes = self._resolve(wanted, principal)
         if message.conversation:
             known = await self._visible(message.conversation, principal)
-            return known, changes if known.title else {**changes, "title": _title_of(message.text)}
+            return known, changes if known.title else {**changes, "title": make_title(message.text)}
         now = self._now()
         new = Conversation(
             id=identify("c", principal, message.key),
             principal=principal.id,
             tenant=principal.tenant,
-            title=_title_of(message.text),
+            title=make_title(message.text),
             created_at=now,
             updated_at=now,
             **changes,
@@ -491,11 +491,6 @@ async def _wait(news: asyncio.Event) -> None:
 
 def _key_conflict() -> IdempotencyConflict:
     return IdempotencyConflict("This idempotency key was used for another message.")
-
-
-def _title_of(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _MAX_TITLE else f"{line[: _MAX_TITLE - 1].rstrip()}…"
 
 
 def _not_found(what: str) -> ConversationNotFound:
