@@ -83,3 +83,12 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
     with pytest.raises(ConfigError, match="cannot be used for copies of documents"):
         open_working_folder(tmp_path).__enter__()
+
+
+def test_a_relative_data_directory_gives_a_whole_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    with open_working_folder(Path("data")) as folder:
+        assert folder.is_relative_to(tmp_path / "data")

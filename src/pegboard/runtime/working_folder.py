@@ -19,7 +19,7 @@ _TRIES = 20
 
 @contextmanager
 def open_working_folder(data: Path | None) -> Generator[Path]:
-    """A folder for this board alone, which is deleted with all that is in it at the end.
+    """A folder for this board alone, by its whole path; it is deleted with its files at the end.
 
     What a process that was killed has left is deleted first. Each folder has a lock that the kernel
     releases when its process ends, so that the folders of processes that run stay, also where
@@ -37,7 +37,7 @@ def open_working_folder(data: Path | None) -> Generator[Path]:
         with tempfile.TemporaryDirectory(prefix="pegboard-working-") as temporary:
             yield Path(temporary)
         return
-    parent = _find_shared_parent() if data is None else data / NAME
+    parent = _find_shared_parent() if data is None else data.absolute() / NAME
     try:
         parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if data is None:

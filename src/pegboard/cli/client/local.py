@@ -54,7 +54,7 @@ class LocalBoard(LocalParts):
         wire_name = (await self._find(name)).spec.name
         told = self._board.explain(wire_name, arguments, principal=self._caller)
         user = await self._board.identity.accounts.find(self._caller)
-        return told.to_dict() | {"principal_name": user.handle if user else ""}
+        return told.to_dict() | {"principal_handle": user.handle if user else ""}
 
     async def call_tool(
         self,
@@ -295,11 +295,11 @@ class LocalBoard(LocalParts):
         query = ApprovalQuery(state=state, tool=tool, limit=limit, cursor=cursor)
         page = await self._stored.approvals.list(query, principal=self._caller)
         ids = {item.principal for item in page.approvals if self._caller.user}
-        names = await self._stored.identity.accounts.read_names(ids)
+        people = await self._stored.identity.accounts.read_people(ids)
         shown = page_to_dict(page)
         for item in shown["approvals"]:
-            if name := names.get(item["principal"]):
-                item["principal_name"] = name
+            if person := people.get(item["principal"]):
+                item |= {"principal_name": person.name, "principal_handle": person.handle}
         return shown
 
     async def show_approval(self, approval: str) -> Answer:

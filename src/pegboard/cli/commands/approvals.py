@@ -192,7 +192,7 @@ def _row(approval: dict[str, Any]) -> tuple[str, ...]:
         approval["id"],
         approval["state"],
         approval["tool"],
-        approval.get("principal_name") or approval["principal"],
+        approval.get("principal_handle") or approval["principal"],
         format_time(approval["created_at"]),
         approval.get("reason", ""),
     )

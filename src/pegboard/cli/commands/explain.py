@@ -49,7 +49,7 @@ def explain(
             say_json(answer)
             return
         seen = "listed" if answer["visible"] else "hidden"
-        who = answer.get("principal_name") or answer["principal"]
+        who = answer.get("principal_handle") or answer["principal"]
         say(f"{answer['tool']} for {who}: {answer['verdict']}, {seen}")
         say(f"because {answer['reason']}  ({answer['rule']})\n")
         table(("check", "result"), ((item["check"], item["result"]) for item in answer["checks"]))

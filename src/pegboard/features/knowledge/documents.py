@@ -102,7 +102,7 @@ class DocumentQuery:
     cursor: str = ""
 
 
-@limit_keys("knowledge bases", reads=("list_page", "get"))
+@limit_keys("knowledge bases", reads=("list_page", "get"), free=("make_row",))
 class Documents:
     """The documents of the bases that a caller may see.
 

@@ -175,7 +175,7 @@ async def test_a_probe_may_come_under_any_name_and_learns_less(tmp_path: Path) -
         other = (await client.get("/readyz", headers={"host": "evil.example"})).json()
 
     assert "there_is_none" in local["sources"][0]["reason"]
-    assert other == {"status": "degraded"}
+    assert other == {"status": "degraded", "counts": {"failed": 1}}
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ async def test_any_decision_is_explained(
     body = (await client.get(f"/tools/{name}/explain")).json()
 
     assert (body["verdict"], body["visible"], body["rule"]) == (verdict, visible, rule)
-    assert (body["principal"], body["principal_name"]) == ("local", "")
+    assert (body["principal"], body["principal_handle"]) == ("local", "")
     assert [item["check"] for item in body["checks"]][-1] == "policy"
 
 

@@ -190,7 +190,7 @@ class ToolExplanation(BaseModel):
 
     tool: str
     principal: Annotated[str, Field(description="Id of the caller who is explained.")]
-    principal_name: Annotated[str, Field(description="Its handle, where it has an account.")]
+    principal_handle: Annotated[str, Field(description="Its handle, where it has an account.")]
     verdict: Literal["allow", "ask", "deny"]
     reason: str
     rule: str

@@ -109,7 +109,7 @@ async def explain_tool(
             find_visible_tool(board, tool, caller)
     told = board.explain(tool, arguments, principal=subject, asker=caller)
     user = await board.identity.accounts.find(subject)
-    return JsonResponse(told.to_dict() | {"principal_name": user.handle if user else ""})
+    return JsonResponse(told.to_dict() | {"principal_handle": user.handle if user else ""})
 
 
 @router.post(
