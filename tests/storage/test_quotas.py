@@ -86,6 +86,7 @@ async def test_two_servers_exceed_a_quota_of_costs_by_no_answer_more(
     for meter in servers:
         await meter.load()
         await meter.end_cost(await meter.begin_cost(ada), 0.25)
+        await meter.save()
 
     async def answer(meter: QuotaMeter) -> bool:
         try:

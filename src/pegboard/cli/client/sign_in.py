@@ -50,6 +50,8 @@ async def sign_in(url: str, name: str, password: str) -> AsyncGenerator[SignedIn
     from pegboard.cli.client.remote import open_client
 
     async with open_client(url, None) as client:
+        base = client.base_url  # changes name where they come from, as those of a browser do
+        client.headers["Origin"] = f"{base.scheme}://{base.netloc.decode()}"
         signed = await _send(client, "POST", "/session", {"name": name, "password": password})
         client.headers["X-Pegboard-CSRF"] = signed["csrf"]
         try:
