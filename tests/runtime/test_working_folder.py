@@ -1,5 +1,6 @@
 """Copies of files that a killed process was working on are deleted, those of others are not."""
 
+import asyncio
 import signal
 import subprocess
 import sys
@@ -10,11 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from pegboard import Pegboard
 from pegboard.errors import ConfigError
+from pegboard.runtime import Settings
 from pegboard.runtime.working_folder import open_working_folder
 
 CHILD = """
 import pathlib, sys
+from pegboard.runtime import Settings
 from pegboard.runtime.working_folder import open_working_folder
 
 with open_working_folder(pathlib.Path(sys.argv[1])) as folder:
@@ -92,3 +96,17 @@ def test_a_relative_data_directory_gives_a_whole_path(
 
     with open_working_folder(Path("data")) as folder:
         assert folder.is_relative_to(tmp_path / "data")
+
+
+def test_a_board_that_stores_nothing_needs_no_such_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    async def open_board() -> None:
+        async with Pegboard(settings=Settings(data=None)):
+            pass
+
+    asyncio.run(open_board())
+
+    assert not list(tmp_path.glob("pegboard-working-*"))

@@ -18,6 +18,7 @@ from pegboard.runtime.board_file.load import LoadedBoard
 from pegboard.runtime.board_file.models import NetworkEntry, SandboxEntry
 from pegboard.runtime.settings import Settings, environ
 from pegboard.runtime.wiring.providers import create_providers
+from pegboard.runtime.wiring.storage import storage_location
 from pegboard.runtime.working_folder import open_working_folder
 from pegboard.schemas.validation_cost import limit_branches
 
@@ -64,6 +65,8 @@ def open_services(
     else:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pegboard-"))
         workspaces = Path(folder)
+    is_stored = storage_location(settings) is not None
+    working = stack.enter_context(open_working_folder(data)) if is_stored else None
     providers = create_providers(settings, loaded.board.network)
     if providers.http is not None:
         stack.push_async_callback(providers.http.close)
@@ -74,7 +77,7 @@ def open_services(
     made = Services(
         http=http,
         base_dir=loaded.base_dir,
-        working=stack.enter_context(open_working_folder(data)),
+        working=working,
         data_dir=data,
         workspaces=workspaces,
         sandbox=probed,
