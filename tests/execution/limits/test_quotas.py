@@ -1,5 +1,6 @@
 """The counters behind quotas: who is counted, what is refused, and what servers share."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -274,3 +275,41 @@ async def test_far_from_a_limit_no_call_is_counted_in_the_store() -> None:
     assert list(before) == []
     assert [item.used for item in await store.usage(at=0.0)] == [1.0]
     assert meter.list_states(ADA)[0].used == 3.0
+
+
+class SlowToAnswer(MemoryQuotas):
+    """A store that has given something back before it says so."""
+
+    def __init__(self) -> None:
+        super().__init__(ClosableLock())
+        self.given_back, self.goes_on = asyncio.Event(), asyncio.Event()
+
+    async def add(self, usages: Sequence[QuotaUsage]) -> dict[str, float]:
+        totals = await super().add(usages)
+        if any(item.used < 0 for item in usages):
+            self.given_back.set()
+            await self.goes_on.wait()
+        return totals
+
+
+async def test_what_a_refused_answer_gives_back_is_not_counted_twice() -> None:
+    store = SlowToAnswer()
+    one, two = (QuotaMeter(store, now=Clock(), is_shared=True) for _ in range(2))
+    await one.put(a_quota(1.0, measure="cost", person="u_ada"))
+    for meter in (one, two):
+        await meter.load()
+        await spend(meter, ADA, 0.25)
+        await meter.save()
+    await one.begin_cost(ADA)
+    await two.begin_cost(ADA)
+
+    refused = [asyncio.create_task(two.begin_cost(ADA))]
+    await store.given_back.wait()
+    refused.append(asyncio.create_task(two.begin_cost(ADA)))
+    await asyncio.sleep(0.01)
+    store.goes_on.set()
+
+    for task in refused:
+        with pytest.raises(QuotaExceeded):
+            await task
+    assert [item.used for item in await store.usage(at=0.0)] == [1.0]

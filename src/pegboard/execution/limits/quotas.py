@@ -206,10 +206,12 @@ class QuotaMeter:
         expected = self._expected.get(principal.user, 0.0)
         totals = await self._add(checks, expected)
         with self._lock:
+            # what is given back may be in the totals already
             spent = [
                 check
                 for check in checks
-                if totals[check.counter.id] + check.counter.waiting - expected >= check.limit
+                if totals[check.counter.id] + max(check.counter.waiting, 0.0) - expected
+                >= check.limit
             ]
             for check in checks:
                 check.counter.stored += expected
