@@ -211,7 +211,7 @@ class _Session:
     async def _react(
         self, client: "BoardClient", event: "ChatEvent", interrupts: "AnswerInterrupts"
     ) -> bool:
-        """Ask what the event asks; False where the answer waits for what nobody gives here."""
+        """Ask the person what an event asks; False if the command cannot get what it needs."""
         match event.event:
             case "question_required":
                 await self._answer(client, event, interrupts)

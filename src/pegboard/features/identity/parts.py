@@ -93,8 +93,8 @@ class IdentityParts:
     async def find_member(self, login: str, organisations: Iterable[str]) -> User | None:
         """An approved member of these organisations, by handle or e-mail address.
 
-        All members are read for every login, so that the time that it takes does not tell whether
-        somebody has an account elsewhere.
+        All members are read for every login, so that the time of the search does not tell whether
+        the login is that of an account elsewhere.
         """
         members = {
             member.user

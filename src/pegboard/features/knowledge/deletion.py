@@ -151,7 +151,7 @@ class BaseDeletion:
         self._resources = resources
 
     async def clear(self, base: StoredResource) -> None:
-        """Delete all documents of a base, whoever has put them in; it takes in nothing more.
+        """Delete the documents of all owners in a base, which takes in nothing more from then on.
 
         Raises:
             Unavailable: A run that has read one of them has not ended yet.

@@ -162,7 +162,8 @@ class Documents:
         # a deletion of the base may have listed its documents before
         await self._parts.bases.check_takes_in(base, undo=partial(self.remove, known))
         self._notify(known)
-        is_seen = is_document_visible(principal, known)  # else nobody's run takes it in
+        # a run of a caller who may not see the document would not find it
+        is_seen = is_document_visible(principal, known)
         self._queue.wake(known.id, by=principal if is_seen else None)
         return known, outcome
 
