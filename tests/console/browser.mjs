@@ -78,6 +78,18 @@ export async function openPage(browser, base, faults, { elsewhere } = {}) {
   return page;
 }
 
+/**
+ * Let a handler decide about requests, until the function that is returned is called.
+ *
+ * From then on they all go on, but still past a handler: while Chromium is told that nothing is
+ * intercepted any more, a request that begins in that moment may never be answered.
+ */
+export async function intercept(page, pattern, handle) {
+  let isOver = false;
+  await page.route(pattern, (route) => (isOver ? route.continue() : handle(route)));
+  return () => (isOver = true);
+}
+
 /** The bytes that arrive over the wire, by kind of file. */
 export async function countBytes(page) {
   const session = await page.context().newCDPSession(page);

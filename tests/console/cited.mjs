@@ -3,7 +3,7 @@
 //
 // CONSOLE_URL is a server without a token whose model is a script. FOLDER has the documents. With
 // CONSOLE_SHOTS, a picture of each page is written to that folder.
-import { openBrowser, openPage } from "./browser.mjs";
+import { intercept, openBrowser, openPage } from "./browser.mjs";
 import { expect, faults, inspect, report, step } from "./walk.mjs";
 
 const { CONSOLE_URL, FOLDER } = process.env;
@@ -63,14 +63,14 @@ await step("a dropped folder keeps its paths", async () => {
 });
 
 await step("an upload that a reload interrupts goes on where it was", async () => {
-  await page.route("**/v1/uploads/*", (route) => {
+  const letGo = await intercept(page, "**/v1/uploads/*", (route) => {
     const offset = route.request().headers()["upload-offset"];
     return offset === undefined || offset === "0" ? route.continue() : undefined;
   });
   await choose(page.getByRole("button", { name: "Choose files" }), shelves(SHELVES));
   await rowOf("shelves").getByText("4.2 MB of 4.3 MB").waitFor();
+  letGo();
   await page.reload();
-  await page.unroute("**/v1/uploads/*");
   const row = rowOf("shelves");
   await row.getByText("Choose shelves.html again to go on from 4.2 MB.").waitFor();
   await inspect(page, "upload-interrupted");

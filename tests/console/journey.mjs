@@ -257,8 +257,7 @@ await step("sign in, behind a path", async () => {
   guest.on("request", (request) => asked.push(new URL(request.url()).pathname));
   let letAnswer;
   const isTyped = new Promise((done) => (letAnswer = done));
-  const hold = async (route) => isTyped.then(() => route.continue());
-  await guest.route("**/v1/session", hold, { times: 1 });
+  await guest.route("**/v1/session", (route) => isTyped.then(() => route.continue()));
   await guest.goto(`${SIGNED_URL}/ui/tools`);
   const dialog = guest.getByRole("dialog", { name: "Sign in" });
   await guest.locator("main[aria-busy]").waitFor({ state: "attached" });

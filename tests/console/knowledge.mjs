@@ -4,7 +4,7 @@
 // is written to that folder.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openBrowser, openPage, PHONE, WIDE } from "./browser.mjs";
+import { intercept, openBrowser, openPage, PHONE, WIDE } from "./browser.mjs";
 import { expect, faults, inspect, report, step } from "./walk.mjs";
 
 const { CONSOLE_URL, HANDBOOK } = process.env;
@@ -136,7 +136,7 @@ await step("what waits for a decision is there after a reload", async () => {
 });
 
 await step("an upload that is stopped is deleted on the server", async () => {
-  await page.route("**/v1/uploads/*", (route) =>
+  const letGo = await intercept(page, "**/v1/uploads/*", (route) =>
     route.request().method() === "PATCH" ? undefined : route.continue(),
   );
   const large = Buffer.from("Every shelf has a number.\n\n".repeat(20_000));
@@ -150,7 +150,7 @@ await step("an upload that is stopped is deleted on the server", async () => {
     row.getByRole("button", { name: "Stop" }).click(),
   ]);
   expect(gone.status() === 204, `the server answers ${gone.status()}`);
-  await page.unroute("**/v1/uploads/*");
+  letGo();
   await page.reload();
   await rowOf("returns-2024").waitFor();
   const left = await page.evaluate(async () => (await (await fetch("/v1/uploads")).json()).uploads);
