@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pegboard import SchemaTool, ToolContext, ToolRegistry, ToolSpec
@@ -27,6 +27,11 @@ def waiting(id: str, *after: str, **wait: Any) -> Node:
 
 def graph(*nodes: Node, **more: Any) -> Graph:
     return Graph(nodes=nodes, **more)
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    while not is_so():  # noqa: ASYNC110 - it looks at what no event tells of
+        await asyncio.sleep(0.01)
 
 
 class Process:

@@ -1,8 +1,6 @@
 """A run that kills its process each time is paused, and nobody else is."""
 
 import logging
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 from tests.durability.made import Process, graph, node
@@ -11,16 +9,8 @@ from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import CONTROL
 from pegboard.core.ports.run_store import RunStore, StoredStep
 from pegboard.durability.scheduling import CrashCounter
-from pegboard.storage import MemoryStorage, open_storage
 
 HELD = graph(node("a", "write", input={"held": True}))
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[RunStore]:
-    storage = MemoryStorage() if request.param == "memory" else open_storage(tmp_path)
-    async with storage:
-        yield storage.runs
 
 
 async def killed(store: RunStore, *, owner: str = "us", deaths: int = 3) -> None:

@@ -1,13 +1,13 @@
 """Runs in the board's own database: what survives, who plays, and what is never done twice."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.durability.made import Process, graph, node, waiting
+from tests.durability.made import Process, graph, node, until, waiting
 from tests.storage.made import a_storage
 
 from pegboard.core.graph import NodeState
@@ -16,7 +16,7 @@ from pegboard.core.ports.run_store import RunStore
 from pegboard.core.principal import LOCAL
 from pegboard.core.run import RunResult
 from pegboard.errors import InvalidRequest, RunNotFound, Unavailable
-from pegboard.storage import MemoryStorage, open_storage
+from pegboard.storage import open_storage
 from pegboard.testing import FakeClock
 
 STEPS = graph(
@@ -31,28 +31,11 @@ HELD = graph(
 OWNER: dict[str, Any] = {"owner": "us"}
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def kind(request: pytest.FixtureRequest) -> str:
-    return request.param
-
-
-@pytest.fixture
-async def store(kind: str, tmp_path: Path) -> AsyncIterator[RunStore]:
-    storage = MemoryStorage() if kind == "memory" else open_storage(tmp_path)
-    async with storage:
-        yield storage.runs
-
-
 @pytest.fixture
 async def timed(kind: str, tmp_path: Path, clock: FakeClock) -> AsyncIterator[RunStore]:
     """A store whose leases end on the test's clock; its processes go by that too."""
     async with a_storage(kind, tmp_path, clock) as storage:
         yield storage.runs
-
-
-async def until(is_so: Callable[[], bool]) -> None:
-    while not is_so():  # noqa: ASYNC110 - it looks at what no event tells of
-        await asyncio.sleep(0.01)
 
 
 async def until_state(process: Process, run_id: str, state: NodeState) -> RunResult:

@@ -169,14 +169,27 @@ async def test_an_owner_that_comes_back_changes_nothing(storage: Storage, clock:
 async def test_a_lease_is_renewed_by_its_owner(storage: Storage, clock: FakeClock) -> None:
     await storage.runs.create(a_start(), owner="one", seconds=10)
     clock.advance(9)
-    renewed = await storage.runs.lease("r1", "one", seconds=10)
+    renewed = await storage.runs.renew({"r1"}, "one", seconds=10)
     clock.advance(9)
+    kept = await storage.runs.get("r1")
 
-    assert renewed is not None
-    assert renewed.lease_until == NOON + 19
+    assert renewed == {"r1"}
+    assert kept is not None
+    assert kept.lease_until == NOON + 19
     assert await storage.runs.take("two") is None
     assert await storage.runs.lease("r1", "two") is None
     assert await storage.runs.lease("r2", "two") is None
+
+
+async def test_only_leases_of_the_owner_are_renewed(storage: Storage) -> None:
+    await storage.runs.create(a_start("r1"), owner="one")
+    await storage.runs.create(a_start("r2"), owner="two")
+    await storage.runs.create(a_start("r3"))
+    before = [await storage.runs.get(id_) for id_ in ("r2", "r3")]
+
+    assert await storage.runs.renew({"r1", "r2", "r3", "gone"}, "one") == {"r1"}
+    assert await storage.runs.renew((), "one") == frozenset()
+    assert [await storage.runs.get(id_) for id_ in ("r2", "r3")] == before
 
 
 async def test_a_released_run_is_free(storage: Storage) -> None:

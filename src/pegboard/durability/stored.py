@@ -4,8 +4,10 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from typing import Self
+from weakref import WeakValueDictionary
 
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.graph import NodeState
@@ -77,6 +79,8 @@ class StoredDurability:
         self._on_takeover = on_takeover
         self._attempt: Attempt | None = None
         self._workers: dict[str, StoredRunWorker] = {}
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._acquisitions: dict[object, set[str]] = {}
         self._wakeups = Wakeups(self._resume, first=first_retry)
         self._crashes = CrashCounter(store, self._owner, most=max_crashes, now=now)
         self._polling: asyncio.Task[None] | None = None
@@ -192,27 +196,58 @@ class StoredDurability:
 
     async def _take_up(self, run_id: str) -> StoredRunWorker | None:
         """Execute a run if its lease can be acquired; its worker."""
-        run = await self._store.lease(run_id, self._owner, seconds=self._lease)
-        if run is None or self._closed:
-            self._wakeups.settle(run_id)
-            return None
-        return await self._worker_of(run)
+        turn = self._turns.setdefault(run_id, asyncio.Lock())
+        async with turn:  # of two that take it up at once, the second finds a worker
+            while not self._closed:
+                with self._acquire() as finished:
+                    run = await self._store.lease(run_id, self._owner, seconds=self._lease)
+                    if run is None:
+                        break
+                    worker = await self._worker_of(run, finished)
+                if worker is not None:
+                    return worker
+        self._wakeups.settle(run_id)
+        self._crashes.leave(run_id)
+        return None
 
-    async def _worker_of(self, run: StoredRun) -> StoredRunWorker | None:
-        """The worker of a run that is leased here, started if there is none."""
-        if run.start.run_id not in self._workers:
-            is_taken_over = run.was_in_progress and not self._crashes.is_entered(run.start.run_id)
+    @contextmanager
+    def _acquire(self) -> Generator[set[str]]:
+        """Acquire a lease; with the runs whose workers have finished here in the meantime.
+
+        A store may answer out of order: a lease that it has granted may be released by the worker
+        of its run by the time that the answer is here.
+        """
+        acquisition = object()
+        finished = self._acquisitions[acquisition] = set()
+        try:
+            yield finished
+        finally:
+            del self._acquisitions[acquisition]
+
+    async def _worker_of(self, run: StoredRun, finished: set[str]) -> StoredRunWorker | None:
+        """The worker of a run that is leased here, started if there is none.
+
+        Returns:
+            The worker; None when the lease may be released by now, or this is closed.
+        """
+        run_id = run.start.run_id
+        if run_id not in finished and run_id not in self._workers:
+            is_taken_over = run.was_in_progress and not self._crashes.is_entered(run_id)
             await self._crashes.check(run)
             if is_taken_over:
                 await self._report_takeover(run)
-            if self._closed:
-                await self._release(run.start.run_id)
-                return None
-        worker = self._workers.get(run.start.run_id)
-        if worker is None:
-            return self._begin(run.start)
-        worker.notify()  # it may be about to finish: then it is started again
-        return worker
+        worker = self._workers.get(run_id)
+        if self._closed:
+            if worker is None:
+                await self._release(run_id)
+            return None
+        if worker is not None:
+            worker.notify()  # it may be about to finish: then it is started again
+            return worker
+        if run_id in finished:
+            self._crashes.enter(run_id)  # no other process had its lease
+            return None
+        return self._begin(run.start)
 
     async def _report_takeover(self, run: StoredRun) -> None:
         """Store among the events of a run that this process continues what another had begun."""
@@ -245,6 +280,8 @@ class StoredDurability:
     def _finish(self, worker: StoredRunWorker) -> None:
         run_id = worker.run_id
         self._workers.pop(run_id, None)
+        for finished in self._acquisitions.values():
+            finished.add(run_id)
         if self._closed:
             return
         if worker.error is not None:
@@ -288,22 +325,25 @@ class StoredDurability:
                     _LOG.warning("durability: the store of runs is unavailable: %s", error)
 
     async def _renew(self) -> None:
-        for run_id, worker in list(self._workers.items()):
-            run = await self._store.lease(run_id, self._owner, seconds=self._lease)
-            if run is None and self._workers.get(run_id) is worker:
+        workers, retries = dict(self._workers), set(self._wakeups.retries)
+        held = await self._store.renew(retries.union(workers), self._owner, seconds=self._lease)
+        for run_id, worker in workers.items():
+            if run_id not in held and self._workers.get(run_id) is worker:
                 worker.lose()
-        for run_id in list(self._wakeups.retries):
-            if await self._store.lease(run_id, self._owner, seconds=self._lease) is None:
-                self._wakeups.drop(run_id)
-                self._wakeups.settle(run_id)
-                self._crashes.leave(run_id)
+        for run_id in retries.intersection(self._wakeups.retries) - held - set(self._workers):
+            self._wakeups.drop(run_id)
+            self._wakeups.settle(run_id)
+            self._crashes.leave(run_id)
 
     async def _take_due_runs(self) -> None:
         while len(self._workers) < self._most:
-            run = await self._store.take(self._owner, seconds=self._lease)
-            if run is None:
-                return
-            await self._worker_of(run)
+            with self._acquire() as finished:
+                run = await self._store.take(self._owner, seconds=self._lease)
+                if run is None:
+                    return
+                worker = await self._worker_of(run, finished)
+            if worker is None:
+                await self._take_up(run.start.run_id)
 
     async def _release(self, run_id: str) -> None:
         try:

@@ -196,10 +196,20 @@ class RunStore(Protocol):
         *,
         seconds: float = LEASE,
     ) -> StoredRun | None:
-        """Lease this run, or renew its lease.
+        """Lease this run, whether it is free or leased by this owner already.
 
         Returns:
             The run; None when another owner has the lease, the run has finished, or there is none.
+        """
+        ...
+
+    async def renew(
+        self, ids: Collection[str], owner: str, *, seconds: float = LEASE
+    ) -> frozenset[str]:
+        """Renew the leases of these runs, where this owner has them; nothing else is changed.
+
+        Returns:
+            The ids of the runs whose leases were renewed.
         """
         ...
 

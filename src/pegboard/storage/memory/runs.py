@@ -102,6 +102,17 @@ class MemoryRuns(MemoryRunJournal):
                 return None
             return _lease(entry, owner, now + seconds)
 
+    async def renew(
+        self, ids: Collection[str], owner: str, *, seconds: float = LEASE
+    ) -> frozenset[str]:
+        with self._gate:
+            until = self._clock.time() + seconds
+            known = {id_: self._runs[id_] for id_ in ids if id_ in self._runs}
+            held = {id_: entry for id_, entry in known.items() if entry.run.lease_owner == owner}
+            for entry in held.values():
+                entry.run = structs.replace(entry.run, lease_until=until)
+            return frozenset(held)
+
     async def release(self, id: str, owner: str) -> None:  # noqa: A002 - it is known by its id
         with self._gate:
             entry = self._runs.get(id)

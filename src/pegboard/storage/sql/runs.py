@@ -129,6 +129,27 @@ class SqlRuns(SqlRunJournal):
             lambda transaction: _lease(transaction, wanted, owner, now + seconds)
         )
 
+    async def renew(
+        self, ids: Collection[str], owner: str, *, seconds: float = LEASE
+    ) -> frozenset[str]:
+        until = self._clock.time() + seconds
+        names = {clean_text(id_): id_ for id_ in ids}
+        held = (
+            select(RUNS.c.id)
+            .where(RUNS.c.id.in_(names), RUNS.c.lease_owner == clean_text(owner))
+            .order_by(RUNS.c.id)
+            .with_for_update()
+        )
+
+        def renew(transaction: Transaction) -> frozenset[str]:
+            found = [row.id for row in transaction.all(held)]
+            if found:
+                statement = update(RUNS).where(RUNS.c.id.in_(found)).values(lease_until=until)
+                transaction.execute(statement)
+            return frozenset(names[id_] for id_ in found)
+
+        return await self._database.run(renew) if names else frozenset()
+
     async def release(self, id: str, owner: str) -> None:  # noqa: A002 - it is known by its id
         statement = (
             update(RUNS)
