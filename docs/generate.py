@@ -27,11 +27,13 @@ _NOTE = "<!-- Written by `make docs` from the code; do not edit. -->"
 
 _SET_UP = "../how-to/set-up-search-mail-and-images.md"
 _BESIDE = {
+    "AgentCall": "pegboard.runtime.agent_result",
     "AgentEvent": "pegboard.runtime.agent_result",
     "AgentLimits": "pegboard.engines",
     "AgentResult": "pegboard.runtime.agent_result",
     "AudioPart": "pegboard.core.result",
     "ImagePart": "pegboard.core.result",
+    "PendingCall": "pegboard.runtime.agent_result",
     "TextPart": "pegboard.core.result",
     "Effect": "pegboard.core.tool",
     "Tool": "pegboard.core.tool",

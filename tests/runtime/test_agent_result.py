@@ -1,8 +1,13 @@
 """What an agent has done, read from its run."""
 
+import re
+
+import pytest
+
 from pegboard.core.graph import NodeState
 from pegboard.core.model_messages import ModelUsage, UserMessage
 from pegboard.core.run import NodeRun, RunResult
+from pegboard.errors import PegboardError, ToolFailed, Unavailable
 from pegboard.runtime.agent_result import AgentCall, AgentEvent, AgentResult, read_result
 
 ASKED = UserMessage(text="?")
@@ -35,6 +40,25 @@ def test_a_failed_run_has_what_there_was() -> None:
     assert result.usage == ModelUsage(requests=1)
     assert result.messages[0] == ASKED
     assert len(result.messages) == 4
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "text"),
+    [
+        ({"code": "unavailable", "message": "busy"}, Unavailable, "busy"),
+        ({"code": "of_a_later_version", "message": "?"}, ToolFailed, "?"),
+        (None, ToolFailed, "The run of the agent is cancelled."),
+    ],
+    ids=["an error", "an unknown code", "none"],
+)
+def test_a_run_without_an_answer_raises_the_reason(
+    error: dict[str, str] | None, kind: type[PegboardError], text: str
+) -> None:
+    result = AgentResult(output="", state=NodeState.CANCELLED, error=error)
+
+    assert str(result) == text
+    with pytest.raises(kind, match=re.escape(text)):
+        result.unwrap()
 
 
 def test_a_call_through_call_tool_is_that_of_the_inner_tool() -> None:

@@ -1,11 +1,12 @@
 """What an agent has done: its answer, its calls, and the conversation to go on with."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from msgspec import convert
 
+from pegboard import errors
 from pegboard.assembly import unwrap_call
 from pegboard.core.graph import NodeState
 from pegboard.core.model_messages import (
@@ -15,7 +16,9 @@ from pegboard.core.model_messages import (
     ToolMessage,
     read_message,
 )
-from pegboard.core.run import NodeRun, PendingStep, RunResult
+from pegboard.core.ports.approval_store import Approval
+from pegboard.core.run import NodeRun, RunResult
+from pegboard.errors import ApprovalRequired, PegboardError, ToolFailed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,8 +40,25 @@ class AgentCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PendingCall:
+    """A call that an agent wants to make, and that needs an approval first.
+
+    Attributes:
+        tool: Its name.
+        arguments: With known secrets masked, and long texts cut.
+        reason: Why an approval is needed.
+        approval_id: The approval that it waits for.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any]
+    reason: str
+    approval_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentResult:
-    """How a run of an agent ended; `str()` is its answer.
+    """How a run of an agent ended; `str()` is its answer, or why there is none.
 
     Attributes:
         output: The answer; empty without one.
@@ -47,7 +67,7 @@ class AgentResult:
         usage: What the model used in this run.
         messages: The conversation with this run: give it as `messages=` to go on.
         error: `code` and `message` of what made it fail; None otherwise.
-        pending: The approvals that its calls wait for.
+        pending: The calls that wait for an approval.
         run_id: The run that records of its calls name.
         handle: By which `Agent.resume` goes on; nothing for anybody else.
     """
@@ -58,12 +78,33 @@ class AgentResult:
     usage: ModelUsage = field(default_factory=ModelUsage)
     messages: tuple[Message, ...] = ()
     error: Mapping[str, Any] | None = None
-    pending: tuple[PendingStep, ...] = ()
+    pending: tuple[PendingCall, ...] = ()
     run_id: str = ""
     handle: object = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
+        return self.output if self._problem is None else str(self._problem)
+
+    def unwrap(self) -> str:
+        """The answer.
+
+        Raises:
+            PegboardError: The typed error of a run that failed, `ApprovalRequired` of one that
+                waits, `ToolFailed` of one that was cancelled.
+        """
+        if self._problem is not None:
+            raise self._problem
         return self.output
+
+    @property
+    def _problem(self) -> PegboardError | None:
+        """Why there is no answer."""
+        if self.state is NodeState.COMPLETED:
+            return None
+        if self.pending:
+            first = self.pending[0]
+            return ApprovalRequired(first.tool, first.reason, approval_id=first.approval_id)
+        return _read_error(self.error or {"message": f"The run of the agent is {self.state}."})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,12 +123,19 @@ class AgentEvent:
     result: AgentResult | None = None
 
 
-def read_result(run: RunResult, before: Sequence[Message], *, handle: object = None) -> AgentResult:
+def read_result(
+    run: RunResult,
+    before: Sequence[Message],
+    *,
+    approvals: Iterable[Approval] = (),
+    handle: object = None,
+) -> AgentResult:
     """The result of an agent from that of its run.
 
     Args:
         run: Of one agent, also one that failed.
         before: The conversation up to the message that it answers, this one included.
+        approvals: Those that the run waits for.
         handle: By which the run is resumed.
     """
     output: Mapping[str, Any] = (run.nodes[0].output if run.nodes else None) or {}
@@ -99,10 +147,33 @@ def read_result(run: RunResult, before: Sequence[Message], *, handle: object = N
         usage=convert(output.get("usage") or {}, ModelUsage),
         messages=(*before, *new),
         error=run.error,
-        pending=run.pending,
+        pending=tuple(map(_read_pending, approvals)),
         run_id=run.run_id,
         handle=handle,
     )
+
+
+def _read_pending(approval: Approval) -> PendingCall:
+    return PendingCall(
+        tool=approval.tool,
+        arguments=approval.shown or {},
+        reason=approval.reason,
+        approval_id=approval.id,
+    )
+
+
+def _read_error(error: Mapping[str, Any]) -> PegboardError:
+    """The typed error behind its safe part."""
+    code = error.get("code", "")
+    kinds = (
+        item
+        for item in vars(errors).values()
+        if isinstance(item, type) and issubclass(item, PegboardError)
+    )
+    kind = next((item for item in kinds if item.code == code), ToolFailed)
+    made = kind.__new__(kind, error["message"])  # its sentence is complete
+    made.error_id = error.get("error_id")
+    return made
 
 
 def _find_inner_calls(nodes: Sequence[NodeRun]) -> Iterator[AgentCall]:

@@ -14,7 +14,7 @@ from pegboard.core.graph import NodeState
 from pegboard.core.model_messages import ModelPart, ModelRequest, ToolMessage, to_dict
 from pegboard.core.principal import Principal
 from pegboard.engines import AgentLimits, Engine
-from pegboard.errors import ConfigError, InvalidRequest, Unavailable
+from pegboard.errors import ApprovalRequired, ConfigError, InvalidRequest, Unavailable
 from pegboard.runtime.agent_result import AgentCall
 from pegboard.testing import ScriptedModel, Turn
 
@@ -241,7 +241,11 @@ async def test_a_call_that_needs_an_approval_waits_and_the_run_goes_on(
     waiting = await agent.run("What is 1 + 2?", ctx=ToolContext(deps="shop"))
 
     assert waiting.state is NodeState.WAITING
-    assert [item.kind for item in waiting.pending] == ["approval"]
+    [item] = waiting.pending
+    assert (item.tool, item.arguments) == ("add", {"a": 1, "b": 2})
+    assert item.reason in str(waiting)
+    with pytest.raises(ApprovalRequired, match="'add'"):
+        waiting.unwrap()
 
     result = await agent.resume(waiting, decision, note="no")
 
@@ -249,6 +253,22 @@ async def test_a_call_that_needs_an_approval_waits_and_the_run_goes_on(
     assert result.usage.requests == 2  # no turn was repeated
     with pytest.raises(InvalidRequest, match="that waits"):
         await agent.resume(result, "approve")
+
+
+def test_the_sync_form_resumes_too() -> None:
+    agent = Agent(ScriptedModel(ADD, THREE), tools=[add], policy=Policy(ask=("add",)))
+
+    assert agent.resume_sync(agent.run_sync("What is 1 + 2?"), "approve").unwrap() == "It is 3."
+
+
+def test_without_a_model_the_result_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    result = Agent("openai:gpt-5.2").run_sync("hi")
+
+    assert "OPENAI_API_KEY" in str(result)
+    with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
+        result.unwrap()
 
 
 @pytest.mark.parametrize(

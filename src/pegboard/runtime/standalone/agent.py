@@ -16,7 +16,6 @@ from pegboard.core.graph import Graph, Node
 from pegboard.core.model_messages import Message, UserMessage, read_message
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.core.run import PendingStep
 from pegboard.durability import MemoryDurability, MemoryJournal
 from pegboard.engines import (
     AgentConfig,
@@ -34,7 +33,7 @@ from pegboard.graphs import GraphRunner
 from pegboard.graphs.runner import new_run_id
 from pegboard.registry.sync_bridge import LOOP_THREAD
 from pegboard.registry.toolset import Toolset
-from pegboard.runtime.agent_result import AgentEvent, AgentResult, read_result
+from pegboard.runtime.agent_result import AgentEvent, AgentResult, PendingCall, read_result
 from pegboard.runtime.standalone.agent_tools import MOST_LISTED, AgentTools
 from pegboard.runtime.standalone.named_model import open_model
 
@@ -52,7 +51,7 @@ class Agent:
     ```python
     agent = Agent("openai:gpt-5.2", tools=[find_order], instructions="You work for a shop.")
     result = await agent.run("What was the total of order 7?")
-    print(result.output)
+    print(result.unwrap())
     result = await agent.run("And of order 8?", messages=result.messages)
     ```
 
@@ -184,6 +183,12 @@ class Agent:
         await handle.decide(result.pending, decision, note)
         return await handle.execute()
 
+    def resume_sync(
+        self, result: AgentResult, decision: Decision, *, note: str = ""
+    ) -> AgentResult:
+        """`resume` from code without an event loop, or from a notebook."""
+        return LOOP_THREAD.run(self.resume(result, decision, note=note))
+
     async def _prepare(
         self,
         text: str,
@@ -265,6 +270,7 @@ class _AgentRun:
         self._toolset = toolset
         self._ctx = ctx
         self._before = before
+        self._approvals = Approvals(toolset.registry)
         self._id = new_run_id()
         self._journal = MemoryJournal()
         self._decided: list[str] = []
@@ -281,7 +287,9 @@ class _AgentRun:
                 await runner.notify_approval(self._id, self._decided.pop())
             result = await runner.result(self._id)
         before = [*self._before, UserMessage(text=self._text)]
-        return read_result(result, before, handle=self)
+        ids = [item.approval_id for item in result.pending if item.approval_id]
+        approvals = [await self._approvals.get(item, principal=LOCAL) for item in ids]
+        return read_result(result, before, approvals=approvals, handle=self)
 
     async def stream(self) -> AsyncGenerator[AgentEvent]:
         """Run, and report what happens."""
@@ -301,13 +309,11 @@ class _AgentRun:
                 work.cancel()
                 await asyncio.wait([work])
 
-    async def decide(self, pending: Sequence[PendingStep], decision: Decision, note: str) -> None:
+    async def decide(self, pending: Sequence[PendingCall], decision: Decision, note: str) -> None:
         """Decide the approvals that the run waits for."""
-        approvals = Approvals(self._toolset.registry)
         for item in pending:
-            if item.approval_id:
-                await approvals.decide(item.approval_id, decision, note=note, principal=LOCAL)
-                self._decided.append(item.approval_id)
+            await self._approvals.decide(item.approval_id, decision, note=note, principal=LOCAL)
+            self._decided.append(item.approval_id)
 
     def _graph(self) -> Graph:
         seconds = self._ctx.remaining()

@@ -61,7 +61,7 @@ class Model(NamedModel, ModelChat):
     ```python
     model = Model("openai:gpt-5.2")
     result = await model.chat("What was the total of order 7?", tools=[find_order])
-    print(result.output)
+    print(result.unwrap())
     ```
 
     Keys and addresses are those of the environment (`OPENAI_API_KEY`, `OPENAI_BASE_URL`, ...).
