@@ -5,40 +5,22 @@ One function makes one page; `PAGES` lists them.
 """
 
 import argparse
-import ast
 import inspect
 import json
-import re
 import sys
-import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from importlib import import_module
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # it is run as a script too
+
+from docs.python_reference import api_page, services_page
+
 REFERENCE = Path(__file__).resolve().parent / "reference"
-Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_SECTION = re.compile(r"(Args|Attributes|Raises|Returns|Yields):")
-_ITEM = re.compile(r" {4}([\w*.]+): (.*)")
 _NOTE = "<!-- Written by `make docs` from the code; do not edit. -->"
 
 
 _SET_UP = "../how-to/set-up-search-mail-and-images.md"
-_BESIDE = {
-    "AgentCall": "pegboard.runtime.agent_result",
-    "AgentEvent": "pegboard.runtime.agent_result",
-    "AgentLimits": "pegboard.engines",
-    "AgentResult": "pegboard.runtime.agent_result",
-    "AudioPart": "pegboard.core.result",
-    "ImagePart": "pegboard.core.result",
-    "PendingCall": "pegboard.runtime.agent_result",
-    "TextPart": "pegboard.core.result",
-    "Effect": "pegboard.core.tool",
-    "Tool": "pegboard.core.tool",
-}
-"""Public names whose home is their module."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -75,39 +57,6 @@ def pages() -> dict[str, str]:
     links = [f"* [{_title(body)}]({name}): {_lead(body)}" for name, body in bodies.items()]
     bodies["README.md"] = _page("Reference", "Everything there is to look up.", "\n".join(links))
     return {name: f"{_NOTE}\n\n{body}\n" for name, body in bodies.items()}
-
-
-def api_page() -> str:
-    """What the front door offers."""
-    import pegboard
-    from pegboard.errors import PegboardError
-
-    public = {name: getattr(pegboard, name) for name in pegboard.__all__}
-    public |= {name: getattr(import_module(home), name) for name, home in _BESIDE.items()}
-    public = {name: public[name] for name in sorted(public, key=str.lower)}
-    errors = [
-        name
-        for name, thing in public.items()
-        if isinstance(thing, type) and issubclass(thing, PegboardError)
-    ]
-    others = [name for name in public if name not in errors]
-    return _page(
-        "Python API",
-        "What `from pegboard import ...` offers, and what is rarely needed and stays in its "
-        "module. Everything else is private and may change.",
-        ", ".join(_links(others)),
-        "\n".join(_beside()),
-        f"The errors {', '.join(f'`{name}`' for name in errors)} are [described here](errors.md) "
-        "with all others of `pegboard.errors`.",
-        *(_api_section(name, public[name]) for name in others),
-    )
-
-
-def _beside() -> list[str]:
-    """Where what is not at the front door is imported from."""
-    homes = dict.fromkeys(_BESIDE.values())
-    names = {home: [name for name, its in _BESIDE.items() if its == home] for home in homes}
-    return [f"* `from {home} import {', '.join(some)}`" for home, some in names.items()]
 
 
 def errors_page() -> str:
@@ -279,108 +228,10 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "errors.md": errors_page,
     "http.md": http_page,
+    "services.md": services_page,
     "settings.md": settings_page,
     "sources.md": sources_page,
 }
-
-
-def _api_section(name: str, thing: object) -> str:
-    """A name's declaration as it is written, its docstring, and those of its methods."""
-    if inspect.ismodule(thing):
-        return f"## {name}\n\n{inspect.getdoc(thing)}"
-    source = inspect.getsource(inspect.getmodule(thing) or sys)
-    found = [
-        node
-        for node in ast.parse(source).body
-        if isinstance(node, Definition) and node.name == name
-    ]
-    if not found:
-        return f"## {name}\n\n{_constant_prose(source, name)}"
-    shown = found[:-1] or found  # a function with overloads is shown by them
-    code = "\n".join(line for node in shown for line in _skeleton(node, source.splitlines()))
-    parts = [f"## {name}", f"```python\n{code}\n```", _prose(found[-1])]
-    if isinstance(found[-1], ast.ClassDef):
-        parts += [
-            f"### {name}.{method.name}\n\n{_prose(method)}"
-            for method in _public_methods(found[-1])
-            if ast.get_docstring(method)
-        ]
-    return "\n\n".join(part for part in parts if part)
-
-
-def _constant_prose(source: str, name: str) -> str:
-    """The text below the assignment of a constant."""
-    body = ast.parse(source).body
-    for statement, following in pairwise(body):
-        match statement, following:
-            case ast.Assign(targets=[ast.Name(id=known)]), ast.Expr(value=ast.Constant(value=text)):
-                if known == name:
-                    return str(text)
-            case _:
-                pass
-    raise LookupError(f"{name} has no text")
-
-
-def _links(names: Sequence[str]) -> Iterator[str]:
-    """Links to headings; the second of two that differ only in case is numbered."""
-    seen: set[str] = set()
-    for name in names:
-        anchor = f"{name.lower()}-1" if name.lower() in seen else name.lower()
-        seen.add(anchor)
-        yield f"[`{name}`](#{anchor})"
-
-
-def _skeleton(node: Definition, source: Sequence[str]) -> Iterator[str]:
-    """The lines of a declaration without what runs: for a class, its public fields and methods."""
-    decorators = [f"@{ast.unparse(decorator)}" for decorator in node.decorator_list]
-    body = node.body[0]
-    shares_its_line = bool(source[body.lineno - 1][: body.col_offset].strip())
-    head = source[node.lineno - 1 : body.lineno if shares_its_line else body.lineno - 1]
-    if not isinstance(node, ast.ClassDef):
-        yield from (decorator for decorator in decorators if decorator != "@overload")
-        yield from textwrap.dedent("\n".join(head)).removesuffix(" ...").splitlines()[:-1]
-        yield textwrap.dedent("\n".join(head)).removesuffix(" ...").splitlines()[-1] + " ..."
-        return
-    yield from (*decorators, *head)
-    members = [line for field in _public_fields(node) for line in _lines(field, source)]
-    members += [line for method in _public_methods(node) for line in _skeleton(method, source)]
-    yield from (f"    {line}" for line in members or ["..."])
-
-
-def _public_fields(node: ast.ClassDef) -> Iterator[ast.AnnAssign | ast.Assign]:
-    for each in node.body:
-        if isinstance(each, ast.AnnAssign | ast.Assign) and ast.unparse(each)[0] != "_":
-            yield each
-
-
-def _public_methods(node: ast.ClassDef) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for each in node.body:
-        if isinstance(each, _FUNCTIONS) and (each.name == "__init__" or each.name[0] != "_"):
-            yield each
-
-
-def _lines(node: ast.AnnAssign | ast.Assign, source: Sequence[str]) -> list[str]:
-    """A statement as it is written, without the comment that silences a check."""
-    written = "\n".join(source[node.lineno - 1 : node.end_lineno])
-    return re.sub(r"  # (?:type|pyright|noqa).*", "", textwrap.dedent(written)).splitlines()
-
-
-def _prose(node: Definition) -> str:
-    """A docstring as Markdown: its sections become lists, its fences stay as they are."""
-    lines: list[str] = []
-    section = fenced = False
-    for line in (ast.get_docstring(node) or "").splitlines():
-        fenced ^= line.startswith("```")
-        if fenced:
-            lines.append(line)
-        elif header := _SECTION.fullmatch(line):
-            section = True
-            lines += [f"*{header[1]}*", ""]
-        elif section and (item := _ITEM.fullmatch(line)):
-            lines.append(f"* `{item[1]}`: {item[2]}")
-        else:
-            lines.append(f"  {line.strip()}" if section and line.strip() else line)
-    return "\n".join(lines).strip()
 
 
 def _operation(route: str, operation: Mapping[str, Any]) -> Iterator[str]:
