@@ -71,6 +71,9 @@ async def test_a_file_is_put_in_asked_and_removed(tmp_path: Path) -> None:
         assert (await kb.count_deletion("handbook", document))["documents"] == 1
         await kb.remove("handbook", document)
         assert (await kb.list_documents(base["id"]))["documents"] == []
+        lines.clear()
+        show_answer(await kb.ask("handbook", asked), lines.append)
+        assert lines[0].startswith("handbook: it has no documents yet: 'pegboard kb add handbook'")
         await kb.remove("handbook", "")
         with pytest.raises(ResourceNotFound):
             await kb.list_documents("handbook")
@@ -124,7 +127,13 @@ def test_two_files_of_one_name_are_refused_before_one_takes_the_place_of_the_oth
 
 
 def test_what_could_not_be_searched_is_told() -> None:
-    look = {"name": "handbook", "failure": "", "skipped": ["meaning", "rerank"]}
+    look = {
+        "name": "handbook",
+        "failure": "",
+        "skipped": ["meaning", "rerank"],
+        "documents": 2,
+        "not_ready": [],
+    }
     answer = {"looks": [look], "mode": "simple", "hits": [], "quotes": []}
     lines: list[str] = []
 

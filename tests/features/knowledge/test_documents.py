@@ -14,7 +14,13 @@ from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.documents import SandboxConverter
 from pegboard.errors import DocumentNotFound, InvalidRequest, RunNotFound
-from pegboard.features.knowledge import DocumentEdit, DocumentQuery, NewBase, NewDocument
+from pegboard.features.knowledge import (
+    DocumentEdit,
+    DocumentQuery,
+    NewBase,
+    NewDocument,
+    read_chunks,
+)
 from pegboard.features.knowledge.bases import KnowledgeBase
 
 
@@ -44,6 +50,28 @@ async def board(tmp_path: Path) -> AsyncIterator[Pegboard]:
 @pytest.fixture
 async def base(board: Pegboard) -> KnowledgeBase:
     return await board.knowledge.add_base(NewBase(name="handbook"), principal=LOCAL)
+
+
+async def test_a_program_puts_files_in_and_waits_until_they_answer(
+    board: Pegboard, base: KnowledgeBase, tmp_path: Path
+) -> None:
+    (tmp_path / "returns.md").write_text("# Returns\n\nRecords go back within 30 days.\n")
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 nothing")
+    for path in (tmp_path / "returns.md", tmp_path / "broken.pdf"):
+        new = NewDocument(name=path.name, chunks=read_chunks(path))
+        await board.knowledge.documents.add(base, new, principal=LOCAL)
+
+    rows = await board.knowledge.wait(base, principal=LOCAL)
+    found = await board.knowledge.ask(base, "When do records go back?", principal=LOCAL)
+
+    assert {row.name: row.state for row in rows} == {"returns.md": "ready", "broken.pdf": "failed"}
+    assert [item.title for item in found.evidence.citations] == ["Returns"]
+
+
+async def test_a_file_that_is_not_there_is_named(board: Pegboard, base: KnowledgeBase) -> None:
+    new = NewDocument(name="gone.md", chunks=read_chunks(Path("gone.md")))
+    with pytest.raises(InvalidRequest, match="'gone"):
+        await board.knowledge.documents.add(base, new, principal=LOCAL)
 
 
 async def test_what_is_said_of_a_document_while_it_is_taken_in_stays(

@@ -10,10 +10,10 @@ from tests.network.loopback import Received, reply, serving
 
 from pegboard import Pegboard
 from pegboard.core.principal import LOCAL, Principal
+from pegboard.features.knowledge import NewBase
 from pegboard.features.knowledge.bases import KnowledgeBase
 from pegboard.features.knowledge.document_sources import DocumentSource, gather_graph
 from pegboard.features.knowledge.refresh import RefreshSchedule
-from pegboard.features.knowledge.service import NewBase
 from pegboard.features.resources import ResourceChange
 
 INSIDE = "http://169.254.169.254/latest/meta-data"

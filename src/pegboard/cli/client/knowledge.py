@@ -1,7 +1,6 @@
 """The knowledge bases of a board that the command has opened, or of a server."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -74,12 +73,12 @@ class LocalKnowledge:
 
     async def add_file(self, base: str, path: Path, said: Mapping[str, str]) -> Answer:
         """Put a file of this machine in."""
-        from pegboard.features.knowledge import NewDocument
+        from pegboard.features.knowledge import NewDocument, read_chunks
 
         found = self._find(base)
         new = NewDocument(
             name=path.name,
-            chunks=_read(path),
+            chunks=read_chunks(path),
             edition=said.get("edition", ""),
             replaces=said.get("replaces", ""),
         )
@@ -89,9 +88,10 @@ class LocalKnowledge:
 
     async def check_file(self, base: str, path: Path, said: Mapping[str, str]) -> Answer:
         """What a file of this machine would change."""
-        from pegboard.features.knowledge import NewDocument
+        from pegboard.features.knowledge import NewDocument, read_chunks
 
-        new = NewDocument(name=path.name, chunks=_read(path), replaces=said.get("replaces", ""))
+        replaces = said.get("replaces", "")
+        new = NewDocument(name=path.name, chunks=read_chunks(path), replaces=replaces)
         checker = self._knowledge.checker
         return (await checker.check(self._find(base), new, principal=self._principal)).to_dict()
 
@@ -208,12 +208,6 @@ class RemoteKnowledge:
         status, answer = await self._ask("DELETE", _path_of(base, document))
         if status != _NO_CONTENT:
             self._check(status, answer)
-
-
-async def _read(path: Path) -> AsyncIterator[bytes]:
-    with await asyncio.to_thread(path.open, "rb") as file:
-        while chunk := await asyncio.to_thread(file.read, _CHUNK):
-            yield chunk
 
 
 def _path_of(base: str, document: str = "") -> str:

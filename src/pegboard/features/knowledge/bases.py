@@ -1,6 +1,7 @@
 """The knowledge bases of a board, stored and of the board file, and what they are filled from."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Literal
 
@@ -8,7 +9,7 @@ from msgspec import Struct
 from pydantic import ValidationError
 
 from pegboard.access.visibility import ResourceIndex, VisibilityDecision
-from pegboard.core.ports.accounts.resource_store import StoredResource
+from pegboard.core.ports.accounts.resource_store import ResourceVisibility, StoredResource
 from pegboard.core.ports.knowledge.document_store import Audience, DocumentScope, StoredDocument
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.text.suggestions import did_you_mean
@@ -22,6 +23,23 @@ DECLARED = "board:"
 """What the ids of bases of the board file begin with."""
 FOLDER = "file:"
 """What the source of a document of a folder begins with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewBase:
+    """A base to add.
+
+    Attributes:
+        name: Without the handle of its owner.
+        settings: As `BaseSettings` reads them.
+    """
+
+    name: str
+    title: str = ""
+    description: str = ""
+    organisation: str = ""
+    visibility: ResourceVisibility = "private"
+    settings: dict[str, Any] | None = None
 
 
 class DeclaredBase(Struct, frozen=True, kw_only=True):

@@ -238,7 +238,7 @@ class GatherNode:
             file = folder / path
 
             async def add(path: str = path, file: Path = file) -> Mapping[str, Any]:
-                new = self._new(gathering, name=file.name, path=path, chunks=_read(file))
+                new = self._new(gathering, name=file.name, path=path, chunks=read_chunks(file))
                 return await self._add(gathering.base, new, context.principal)
 
             await self._count(context, f"file{number}", add, tally, path)
@@ -442,7 +442,12 @@ def list_files(folder: Path) -> list[str]:
     return found
 
 
-async def _read(file: Path) -> AsyncIterator[bytes]:
+async def read_chunks(file: Path) -> AsyncIterator[bytes]:
+    """The content of a file, as `NewDocument.chunks` takes it.
+
+    Raises:
+        InvalidRequest: It cannot be read.
+    """
     try:
         with file.open("rb") as opened:
             while chunk := await asyncio.to_thread(opened.read, _CHUNK):

@@ -1,13 +1,12 @@
 """The `Knowledge` service: bases, their documents, and questions to them."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from pegboard.core.context import ToolContext
 from pegboard.core.knowledge import Piece
 from pegboard.core.ports.accounts.identity_store import IdentityStore
-from pegboard.core.ports.accounts.resource_store import ResourceVisibility
 from pegboard.core.ports.knowledge.document_store import DocumentScope, StoredDocument
 from pegboard.core.ports.knowledge.evidence_store import EvidenceStore, StoredEvidence
 from pegboard.core.principal import LOCAL, Principal
@@ -27,6 +26,7 @@ from pegboard.features.knowledge.bases import (
     Bases,
     DocumentSource,
     KnowledgeBase,
+    NewBase,
     check_may_edit,
     check_may_gather,
     may_edit_base,
@@ -45,7 +45,7 @@ from pegboard.features.knowledge.document_sources import (
 from pegboard.features.knowledge.documents import Documents, find_group
 from pegboard.features.knowledge.evidence import name_waiting
 from pegboard.features.knowledge.gatherings import list_gatherings
-from pegboard.features.knowledge.ingestion import INGESTER, open_copy
+from pegboard.features.knowledge.ingestion import INGESTER, is_settled, open_copy
 from pegboard.features.knowledge.parts import DocumentChange, KnowledgeParts
 from pegboard.features.knowledge.queue import IngestionQueue
 from pegboard.features.knowledge.schemas import BaseSettings
@@ -56,26 +56,8 @@ from pegboard.knowledge.index_upkeep import IndexUpkeep
 from pegboard.registry import ToolRegistry
 
 _TOOLS = {"simple": "kb_retrieve", "grounding": "grounded_retrieve"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewBase:
-    """A base to add.
-
-    Attributes:
-        name: Without the handle of its owner.
-        settings: As `BaseSettings` reads them.
-    """
-
-    name: str
-    title: str = ""
-    description: str = ""
-    organisation: str = ""
-    visibility: ResourceVisibility = "private"
-    settings: dict[str, Any] | None = None
-
-
-_READS = ("view_bases", "describe", "is_gathering", "view", "count_deletion")
+_LOOK_AGAIN = 0.1
+_READS = ("view_bases", "describe", "is_gathering", "wait", "view", "count_deletion")
 _ASKS = ("ask", "list_asked", "get_asked")
 
 
@@ -85,8 +67,9 @@ class Knowledge:
 
     ```python
     base = await board.knowledge.add_base(NewBase(name="handbook"), principal=caller)
-    new = NewDocument(name="returns.md", chunks=chunks)
+    new = NewDocument(name="returns.md", chunks=read_chunks(Path("returns.md")))
     await board.knowledge.documents.add(base, new, principal=caller)
+    await board.knowledge.wait(base, principal=caller)
     answer = await board.knowledge.ask(base, "How long may ...?", principal=caller)
     ```
 
@@ -313,6 +296,21 @@ class Knowledge:
             if view is None or view.run.finished_at is not None:
                 runs.discard(run)
         return bool(runs)
+
+    async def wait(self, base: KnowledgeBase, *, principal: Principal) -> list[StoredDocument]:
+        """Wait until no document of a base is looked for or being taken in.
+
+        Returns:
+            The documents that the caller sees: `ready`, `held` or `failed`, with the `reason`.
+        """
+        self.wake()
+        scope = scope_of([base], principal, include_replaced=True)
+        while True:
+            is_gathering = await self.is_gathering(base, principal=principal)
+            rows = await self.documents.list_all(scope)
+            if not is_gathering and all(map(is_settled, rows)):
+                return rows
+            await asyncio.sleep(_LOOK_AGAIN)
 
     async def _list_sources(
         self, base: KnowledgeBase, principal: Principal

@@ -308,7 +308,16 @@ async def _wait(kb: "KnowledgeClient", base: str, progress: DocumentProgress) ->
 def _list_shortcomings(look: Mapping[str, Any]) -> list[str]:
     """What of a base was not searched, and why."""
     found = [_SKIPPED[stage] for stage in look["skipped"] if stage in _SKIPPED]
-    return [*([f"not searched: {look['failure']}"] if look["failure"] else []), *found]
+    if look["failure"]:
+        found.insert(0, f"not searched: {look['failure']}")
+    elif not look["documents"] and not look["not_ready"]:
+        command = f"'pegboard kb add {look['name']}"
+        found.insert(
+            0,
+            f"it has no documents yet: {command}' takes in those that the board file names, "
+            f"{command} FILE' a file",
+        )
+    return found
 
 
 def _place(item: Mapping[str, Any]) -> str:
