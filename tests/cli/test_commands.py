@@ -1,5 +1,6 @@
 import json
 import re
+from importlib.metadata import metadata
 from pathlib import Path
 
 import pytest
@@ -316,6 +317,15 @@ def test_tools_warns_of_rules_that_protect_nothing(pegboard: Command) -> None:
     assert "crash_not" not in done.stdout
 
 
+def test_a_list_of_tools_says_that_it_is_cut(pegboard: Command) -> None:
+    cut = pegboard("tools", "--limit", "1")
+    whole = pegboard("tools", "--search", "greet")
+
+    assert len(cut.stdout.splitlines()) == 2
+    assert "only the first 1 are shown; '--limit 10' shows more" in cut.stderr
+    assert "are shown" not in whole.stderr
+
+
 def test_doctor_checks_everything(pegboard: Command, folder: Path) -> None:
     well = pegboard("doctor")
     as_json = json.loads(pegboard("doctor", "--json", PEGBOARD_TOKEN="s3cret-token").stdout)
@@ -328,7 +338,10 @@ def test_doctor_checks_everything(pegboard: Command, folder: Path) -> None:
     assert "deny rule '*crash_not*'" in well.stdout
     assert "board.yaml:4: it matches no tool" in well.stdout
     assert "sandbox landlock" in well.stdout
-    assert "extra langchain" in well.stdout
+    extras = {item["check"].removeprefix("extra ") for item in as_json if "extra " in item["check"]}
+    assert extras | {"all", "bench", "demo", "dev"} == set(
+        metadata("pegboard").get_all("Provides-Extra") or ()
+    )
     assert {"check": "setting token", "status": "ok", "detail": "**********"} in as_json
     assert (failed.returncode, wrong.returncode) == (3, 2)
     assert "there is no file" in failed.stdout

@@ -72,7 +72,8 @@ async def test_a_strict_policy_knows_the_tools_that_a_source_has_since_the_reloa
 @pytest.mark.parametrize(
     ("rule", "reason"),
     [
-        ("my__gret", "it matches no tool"),
+        ("my__gret", "it matches no tool; did you mean 'my__greet'?"),
+        ("my__*elsewhere", "it matches no tool"),
         ("gone__refund", "no tool yet: source 'gone' failed"),
         ("*refund", "no tool yet: source 'gone' failed"),
         ("off__refund", "no tool yet: source 'off' is disabled"),

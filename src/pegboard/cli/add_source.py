@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pegboard.runtime import Pegboard
     from pegboard.runtime.board_file.load import LoadedBoard
 
+_MAX_SHOWN = 20
 Row = tuple[str, str, str]
 
 
@@ -156,8 +157,14 @@ def show_source(path: Path, entry: Mapping[str, Any], loaded: "LoadedBoard") -> 
         rows, faults = with_board(settings(Path(file.name)), _list_tools)
     if rows:
         sys.stdout.write("\n")
-        table(("name", "effect", "description"), rows)
+        table(("name", "effect", "description"), rows[:_MAX_SHOWN])
     note(count_noun(len(rows), "tool"))
+    if len(rows) > _MAX_SHOWN:
+        note(
+            f"the first {_MAX_SHOWN} are shown; 'pegboard tools' lists all. A model is shown few "
+            "of many and finds the others; MCP clients get all of them, unless you choose "
+            "('pegboard mcp --only', or --tag, --path and --operation of 'pegboard add openapi')"
+        )
     for name, reason in faults:
         note(f"pegboard: '{name}' was added, but cannot be used yet: {reason}")
     if faults:

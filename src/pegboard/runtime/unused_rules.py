@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from pegboard.access import Policy
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.core.tool import ToolSpec
 from pegboard.errors import ConfigError
 from pegboard.runtime.board_file.load import LoadedBoard
@@ -26,12 +27,14 @@ class UnusedRule:
             that a program gives.
         waits_for: Why a source that may have such tools does not list them now; empty when the
             rule is certain to match nothing.
+        hint: The nearest name, as `did you mean 'shop__refund'?`; empty where none is near.
     """
 
     section: str
     glob: str
     where: str
     waits_for: str = ""
+    hint: str = ""
 
     @property
     def protects(self) -> bool:
@@ -41,7 +44,9 @@ class UnusedRule:
     @property
     def reason(self) -> str:
         """Why it matches nothing."""
-        return f"no tool yet: {self.waits_for}" if self.waits_for else "it matches no tool"
+        if self.waits_for:
+            return f"no tool yet: {self.waits_for}"
+        return f"it matches no tool; {self.hint}" if self.hint else "it matches no tool"
 
     def to_dict(self) -> dict[str, str]:
         """As JSON-compatible data."""
@@ -65,6 +70,8 @@ def find_unused_rules(
         missing: Why a source does not list all its tools now, by its name.
     """
     is_in_file = loaded.path is not None and loaded.policy is None
+    known = list(specs)
+    names = {spec.name for spec in known}
     return [
         UnusedRule(
             section=rule.section,
@@ -78,8 +85,9 @@ def find_unused_rules(
                 ),
                 "",
             ),
+            hint="" if rule.section == "rules" else did_you_mean(rule.glob, names),
         )
-        for rule in policy.find_unused(specs)
+        for rule in policy.find_unused(known)
     ]
 
 
@@ -94,7 +102,8 @@ def refuse_unused_rules(rules: Iterable[UnusedRule], loaded: LoadedBoard) -> Non
         raise ConfigError(
             "\n".join(
                 f"{rule.where or 'Pegboard(policy=...)'}: policy.{rule.section}: '{rule.glob}' "
-                "matches no tool, and the policy is strict; correct it, or remove it"
+                f"matches no tool, and the policy is strict; correct it, or remove it"
+                f"{f' ({rule.hint})' if rule.hint else ''}"
                 for rule in wrong
             )
         )

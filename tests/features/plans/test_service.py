@@ -45,6 +45,11 @@ async def test_a_plan_remembers_what_it_was_made_with(plans: Plans) -> None:
     assert show_plan(made, mermaid)["steps"][0]["tool_id"] == "greet_v1"
 
 
+async def test_what_is_no_request_is_refused_with_what_to_write(plans: Plans) -> None:
+    with pytest.raises(TypeError, match=r"not a dict: write PlanRequest\(goal=\.\.\.\)"):
+        await plans.make({"goal": "greet"}, principal=LOCAL)  # pyright: ignore[reportArgumentType]
+
+
 async def test_a_schema_that_is_given_holds(plans: Plans) -> None:
     schema = {"type": "object", "properties": {"name": {"type": "string"}}}
     made = await plans.make(PlanRequest(goal="greet", params_schema=schema), principal=LOCAL)

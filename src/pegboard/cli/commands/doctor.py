@@ -28,13 +28,19 @@ if TYPE_CHECKING:
 
 _EXTRAS = {
     "sql": "sqlglot",
+    "postgres": "psycopg",
+    "mysql": "pymysql",
+    "duckdb": "duckdb",
     "server": "fastapi",
     "otel": "opentelemetry.sdk",
     "mcp": "mcp",
     "langchain": "langchain_core",
     "sandbox": "pydantic_monty",
+    "models": "pydantic_ai",
     "s3": "obstore",
+    "knowledge": "pypdfium2",
 }
+"""A module that each extra brings."""
 Check = tuple[str, str, str]
 """What, its status, and the detail with what to do.
 

@@ -20,6 +20,8 @@ from pegboard.cli.output.tables import count_noun, first_line, note, say_json, t
 if TYPE_CHECKING:
     from pegboard.cli.client.port import BoardClient, FoundTools
 
+_MAX_FOUND, _MAX_LISTED = 20, 1000
+
 
 def tools(
     *,
@@ -31,7 +33,13 @@ def tools(
     unavailable: Annotated[
         bool, typer.Option("--unavailable", help="Unavailable tools instead, with the reason.")
     ] = False,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number of entries.")] = 1000,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Maximum number of entries.  [default: 20 with --search, else 1000]",
+        ),
+    ] = None,
     board: BoardOption = None,
     data: DataOption = None,
     url: UrlOption = None,
@@ -41,13 +49,14 @@ def tools(
     from pegboard.registry.prepared_search import BY_WORDS_ONLY
     from pegboard.registry.search import ToolQuery
 
+    most = limit or (_MAX_FOUND if search else _MAX_LISTED)
     query = ToolQuery(
         query=search,
         source=source,
         category=category,
         effect=effect,
         tags=tuple(tag or ()),
-        limit=limit,
+        limit=most + 1,  # one more shows whether there are more
     )
 
     rules: list[dict[str, str]] = []
@@ -65,9 +74,12 @@ def tools(
     with exit_on_error():
         chosen = settings(board, data, url)
         found = with_client(chosen, find)
-        shown = found.unavailable[:limit] if unavailable else found.usable
+        every = found.unavailable if unavailable else found.usable
+        shown = every[:most]
         if found.skipped:
             note(BY_WORDS_ONLY)
+        if len(every) > most:
+            note(f"only the first {most} are shown; '--limit {10 * most}' shows more")
         if json:
             say_json(shown)
             _warn(rules)
@@ -85,7 +97,8 @@ def tools(
                 for spec in shown
             ),
         )
-        note(_count(len(found.usable), len(found.unavailable), told=unavailable))
+        if len(every) <= most:
+            note(_count(len(found.usable), len(found.unavailable), told=unavailable))
         if chosen.board is None and not chosen.url and _are_built_in(found):
             note("There is no board.yaml here: these are the built-in tools. Try 'pegboard init'.")
         _warn(rules)

@@ -138,7 +138,13 @@ class Plans:
             CannotPlan: No tools match; says which part failed, and what is near.
             InvalidRequest: The parameters do not match their schema.
             ToolNotFound: A chain names an unknown tool.
+            TypeError: `request` is not a `PlanRequest`.
         """
+        if not isinstance(cast("object", request), PlanRequest):
+            raise TypeError(
+                f"make takes a PlanRequest, not a {type(request).__name__}: write "
+                "PlanRequest(goal=...) of pegboard.planning"
+            )
         made = self._planner.plan(request, principal=principal)
         graph = made.graph
         if request.params_schema is not None and request.params:

@@ -53,7 +53,7 @@ async def test_rules_that_match_no_tool_are_told_apart_from_those_of_a_failed_so
             "rule": "deny",
             "glob": "std__eccho",
             "where": "board.yaml:6",
-            "reason": "it matches no tool",
+            "reason": "it matches no tool; did you mean 'std__echo'?",
         },
         {
             "rule": "deny",
