@@ -87,6 +87,27 @@ def test_a_call_that_needs_approval_says_how_to_give_it(
     assert "pegboard approvals approve ap_" in done.stderr
 
 
+def test_after_the_approval_the_conversation_goes_on_with_the_answer(
+    provider: Provider, pegboard: Command
+) -> None:
+    provider.answers += [call("my__wipe"), text("Wiped.")]
+    asked = pegboard("chat", "wipe it", "--data", "data")
+    on = re.search(r"pegboard (chat -c \w+)", asked.stderr)
+    approve = re.search(r"pegboard (approvals approve \w+)", asked.stderr)
+    assert on is not None and approve is not None
+
+    undecided = pegboard(*on[1].split(), "--data", "data")
+    pegboard(*approve[1].split(), "--data", "data")
+    answered = pegboard(*on[1].split(), "--data", "data")
+    shown_again = pegboard(*on[1].split(), "--data", "data")
+
+    assert undecided.returncode == 3
+    assert approve[1] in undecided.stderr
+    assert (answered.returncode, answered.stdout) == (0, "Wiped.\n")
+    assert shown_again.stdout == "Wiped.\n"
+    assert len(provider.requests) == 2
+
+
 def test_a_destructive_call_is_approved_once_only(provider: Provider, pegboard: Command) -> None:
     provider.answers.append(call("my__wipe"))
     pegboard("chat", "wipe it", "--data", "data")
@@ -287,6 +308,39 @@ def test_an_interrupt_stops_the_answer_and_the_session_goes_on(
     assert code == 130
     assert not (folder / "paid").exists()
     assert [run["state"] for run in runs] == ["completed", *["cancelled"] * 3]
+
+
+@pytest.mark.parametrize(
+    ("if_open", "kinds"), [(False, ["text_delta", "done"]), (True, [])], ids=["always", "if open"]
+)
+async def test_the_last_answer_of_a_server_is_followed_to_its_end(
+    *, if_open: bool, kinds: list[str]
+) -> None:
+    exchanges = [
+        {"id": "m1", "position": "1-0", "state": "completed"},
+        {"id": "m2", "position": "2-0", "state": "completed"},
+    ]
+    events = (
+        'event: text_delta\ndata: {"message": "m2", "text": "Yes."}\n\n'
+        'event: done\ndata: {"message": "m2", "state": "completed"}\n\n'
+        'event: run_started\ndata: {"message": "m3"}\n\n'
+    )
+
+    def serve(request: httpx2.Request) -> httpx2.Response:
+        if request.url.path == "/v1/conversations/c":
+            return httpx2.Response(200, json={"exchanges": exchanges})
+        assert (request.url.path, request.url.query) == (
+            "/v1/conversations/c/events",
+            b"after=2-0",
+        )
+        return httpx2.Response(200, text=events)
+
+    transport = httpx2.MockTransport(serve)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://server/v1") as client:
+        conversations = RemoteBoard(client, "http://server").conversations
+        found = [it.event async for it in conversations.follow_last("c", if_open=if_open)]
+
+    assert found == kinds
 
 
 async def test_an_interrupt_withdraws_a_question_that_waits_for_another_answer() -> None:

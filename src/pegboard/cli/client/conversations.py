@@ -1,6 +1,7 @@
 """The conversations of a board that the command has opened, or of a server."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -11,10 +12,11 @@ if TYPE_CHECKING:
     import httpx2
 
     from pegboard.core.principal import Principal
-    from pegboard.features.conversations import Conversations
+    from pegboard.features.conversations import ChatEvent, Conversations
     from pegboard.features.runs.questions import QuestionAction
 
 _OK = 300
+_OPEN = ("queued", "working")
 
 
 class LocalConversations:
@@ -45,6 +47,16 @@ class LocalConversations:
 
         workspaces = self._conversations.workspaces
         return view_files(await workspaces.list(conversation, principal=self._principal))
+
+    async def follow_last(self, conversation: str, *, if_open: bool) -> "AsyncGenerator[ChatEvent]":
+        """The events of the last answer; none where `if_open` and it has ended."""
+        service, caller = self._conversations, self._principal
+        _, exchanges = await service.get(conversation, principal=caller)
+        last = max(exchanges, key=lambda item: item.number, default=None)
+        if last is None or (if_open and last.state not in _OPEN):
+            return
+        async for event in service.follow(conversation, until=last.id, principal=caller):
+            yield event
 
     async def answer_question(
         self, conversation: str, question: str, action: str, content: dict[str, Any] | None = None
@@ -79,6 +91,7 @@ class RemoteConversations:
         ask: Sends a request; returns the status and the answer.
         check: Returns the answer, or raises the error that it describes.
         fail: Makes the error of a server that cannot be reached.
+        stream: Reads a stream of events: id, kind and data of each.
     """
 
     def __init__(
@@ -87,11 +100,13 @@ class RemoteConversations:
         ask: Callable[..., Awaitable[tuple[int, Answer]]],
         check: Callable[[int, Answer], Answer],
         fail: Callable[[Exception], Exception],
+        stream: Callable[..., AsyncGenerator[tuple[str, str, Answer]]],
     ) -> None:
         self._client = client
         self._ask = ask
         self._check = check
         self._fail = fail
+        self._stream = stream
 
     async def list(self, *, text: str, limit: int, cursor: str) -> Answer:
         """One page of conversations, the last changed first."""
@@ -102,6 +117,23 @@ class RemoteConversations:
         """The files of a conversation."""
         path = f"/conversations/{quote(conversation, safe='')}/files"
         return self._check(*await self._ask("GET", path))
+
+    async def follow_last(self, conversation: str, *, if_open: bool) -> "AsyncGenerator[ChatEvent]":
+        """The events of the last answer; none where `if_open` and it has ended."""
+        from pegboard.features.conversations import ChatEvent
+
+        path = f"/conversations/{quote(conversation, safe='')}"
+        found = self._check(*await self._ask("GET", path))["exchanges"]
+        last = max(found, key=lambda item: int(item["position"].split("-")[0]), default=None)
+        if last is None or (if_open and last["state"] not in _OPEN):
+            return
+        after = {"after": last["position"]}
+        sent = self._stream("GET", f"{path}/events", params=after, timeout=None)
+        async with aclosing(sent) as events:
+            async for _, kind, data in events:
+                yield ChatEvent(event=kind, data=data)
+                if kind == "done" and data["message"] == last["id"]:
+                    return
 
     async def answer_question(
         self, conversation: str, question: str, action: str, content: dict[str, Any] | None = None

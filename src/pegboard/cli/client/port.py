@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 Answer = dict[str, Any]
 """JSON-compatible data, as the HTTP API answers it."""
-
 Drawing = Literal["svg", "timeline", "mermaid"]
 
 
@@ -110,6 +109,10 @@ class ConversationsClient(Protocol):
         """The files of a conversation."""
         ...
 
+    def follow_last(self, conversation: str, *, if_open: bool) -> "AsyncGenerator[ChatEvent]":
+        """The events of the last answer; none where `if_open` and it has ended."""
+        ...
+
     async def answer_question(
         self, conversation: str, question: str, action: str, content: dict[str, Any] | None = None
     ) -> str:
@@ -118,7 +121,6 @@ class ConversationsClient(Protocol):
 
     async def stop(self, conversation: str) -> None:
         """Withdraw what is queued, and stop the answer in progress."""
-        ...
 
     async def withdraw(self, conversation: str, message: str) -> None:
         """Withdraw a message that waits for the answer before it."""

@@ -102,7 +102,9 @@ class RemoteBoard(BoardRequests):
     @property
     def conversations(self) -> RemoteConversations:
         """The conversations of the caller on the server."""
-        return RemoteConversations(self._client, self._ask, self._check, self._unreachable)
+        return RemoteConversations(
+            self._client, self._ask, self._check, self._unreachable, self._stream
+        )
 
     @property
     def resources(self) -> RemoteResources:

@@ -4,7 +4,7 @@ import sys
 from contextlib import aclosing, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -22,7 +22,7 @@ from pegboard.errors import InvalidRequest, Unavailable
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import AsyncGenerator, Generator
+    from collections.abc import AsyncGenerator, Generator, Mapping
 
     from pegboard.cli.client.port import BoardClient
     from pegboard.cli.interrupts import AnswerInterrupts
@@ -112,23 +112,48 @@ class _Session:
         self._approval = ""
         self._source = ""
         self._run = self._queued = ""
-        self._has_left = False
+        self._has_left = self._is_replayed = False
         self.unfinished: dict[str, Any] = {}
 
     async def ask_lines(self, client: "BoardClient") -> str:
         """Ask each line of the input; how the last answer ended, or `left` for Ctrl-C."""
         from pegboard.cli.interrupts import end_at_interrupt
 
-        state = "completed"
+        state, is_told = "completed", False
         try:
             with end_at_interrupt():
+                if self._conversation:
+                    state = await self.follow_last(client, if_open=not _is_person())
+                    is_told = state != "none"
+                    if state in {"waiting", "left"}:
+                        return state
                 for line in _lines():
+                    is_told = True
                     state = await self.ask(client, line)
                     if state == "left" or (state == "interrupted" and not _is_person()):
                         break
+                if self._conversation and not is_told:  # a server may have ended it meanwhile
+                    state = await self.follow_last(client, if_open=False)
         except KeyboardInterrupt:  # at the prompt
             return "left"
-        return state
+        return "completed" if state == "none" else state
+
+    async def follow_last(self, client: "BoardClient", *, if_open: bool) -> str:
+        """Print the answer to the last message, which a decision may have let go on.
+
+        Args:
+            client: The board.
+            if_open: Whether to leave out an answer that has ended.
+
+        Returns:
+            As `ask`; `none` where there is nothing to print.
+        """
+        self._is_replayed = True
+        try:
+            events = client.conversations.follow_last(self._conversation, if_open=if_open)
+            return await self._print(client, events)
+        finally:
+            self._is_replayed = False
 
     async def ask(self, client: "BoardClient", question: str) -> str:
         """Ask, print the answer, and return how it ended.
@@ -137,6 +162,13 @@ class _Session:
             The state of the answer; `waiting` for an approval; `interrupted` if Ctrl-C stopped it,
             and `left` if Ctrl-C was pressed again before that.
         """
+        state = await self._print(client, self._send(client, question))
+        if state == "none":
+            self._fail([])
+        return state
+
+    async def _print(self, client: "BoardClient", sent: "AsyncGenerator[ChatEvent]") -> str:
+        """Print an answer, and ask the person what it asks."""
         import asyncio
 
         from pegboard.cli.interrupts import AnswerInterrupts
@@ -145,14 +177,15 @@ class _Session:
         from pegboard.cli.output.tables import note, say_json
 
         printer, events = AnswerPrinter(), list[dict[str, Any]]()
-        begun = asyncio.Event()
+        begun, has_any = asyncio.Event(), False
         self._approval = self._source = self._run = self._queued = ""
         async with (
             AnswerInterrupts(partial(self._stop, client, begun)) as interrupts,
-            aclosing(in_call_order(self._send(client, question))) as answering,
+            aclosing(in_call_order(sent)) as answering,
         ):
             async for event in answering:
                 self._keep_ids(event)
+                has_any = True
                 begun.set()
                 if self._json:
                     events.append({"event": event.event, **event.data})
@@ -167,18 +200,24 @@ class _Session:
         if interrupts.has_left:
             self._has_left = True
             return "left"
+        if not has_any:
+            return "none"
         if not printer.state:
-            self.unfinished.update(conversation=self._conversation, events=events)
-            raise Unavailable(
-                f"The stream of conversation {self._conversation} ended before the answer: the "
-                "server stopped, or the conversation was deleted."
-            )
+            self._fail(events)
         if self._json:
             say_json({"conversation": self._conversation, "events": events})
         if interrupts.is_pressed and printer.state != "completed":
             note("Stopped.")
             return "interrupted"
         return printer.state
+
+    def _fail(self, events: list[dict[str, Any]]) -> NoReturn:
+        """Keep what there was of an answer that has not ended, and raise why."""
+        self.unfinished.update(conversation=self._conversation, events=events)
+        raise Unavailable(
+            f"The stream of conversation {self._conversation} ended before the answer: the "
+            "server stopped, or the conversation was deleted."
+        )
 
     def _send(self, client: "BoardClient", question: str) -> "AsyncGenerator[ChatEvent]":
         """Send a question; the events of its answer."""
@@ -212,6 +251,8 @@ class _Session:
         self, client: "BoardClient", event: "ChatEvent", interrupts: "AnswerInterrupts"
     ) -> bool:
         """Ask the person what an event asks; False if the command cannot get what it needs."""
+        if self._is_replayed and await _is_settled(client, event, self._run):
+            return True
         match event.event:
             case "question_required":
                 await self._answer(client, event, interrupts)
@@ -309,6 +350,16 @@ class _Session:
             note(waits)
         if self._conversation:
             note(f"Go on with the conversation: pegboard chat -c {self._conversation}{options}")
+
+
+async def _is_settled(client: "BoardClient", event: "ChatEvent", run: str) -> bool:
+    """Whether what an event of an earlier time asks was decided or answered since."""
+    if event.event == "question_required":
+        asked: list[Mapping[str, Any]] = (await client.show_run(run)).get("questions") or []
+        return all(item["id"] != event.data["question"] for item in asked)
+    if "approval" not in event.data:
+        return False
+    return (await client.show_approval(str(event.data["approval"])))["state"] != "pending"
 
 
 def _is_person() -> bool:
