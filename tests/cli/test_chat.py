@@ -94,7 +94,8 @@ def test_after_the_approval_the_conversation_goes_on_with_the_answer(
     asked = pegboard("chat", "wipe it", "--data", "data")
     on = re.search(r"pegboard (chat -c \w+)", asked.stderr)
     approve = re.search(r"pegboard (approvals approve \w+)", asked.stderr)
-    assert on is not None and approve is not None
+    assert on is not None
+    assert approve is not None
 
     undecided = pegboard(*on[1].split(), "--data", "data")
     pegboard(*approve[1].split(), "--data", "data")
