@@ -163,7 +163,7 @@ def show_source(path: Path, entry: Mapping[str, Any], loaded: "LoadedBoard") -> 
         note(
             f"the first {_MAX_SHOWN} are shown; 'pegboard tools' lists all. A model is shown few "
             "of many and finds the others; MCP clients get all of them, unless you choose "
-            "('pegboard mcp --only', or --tag, --path and --operation of 'pegboard add openapi')"
+            "('pegboard mcp --list' or '--only')"
         )
     for name, reason in faults:
         note(f"pegboard: '{name}' was added, but cannot be used yet: {reason}")

@@ -92,9 +92,15 @@ def test_a_source_served_as_itself_has_its_own_uris() -> None:
 
 def test_an_address_names_a_part() -> None:
     given = {"only": ["a*", "b*"], "source": ["shop"], "category": ["web"], "exclude": ["*x"]}
+    given |= {"list": ["", "c*"]}
 
     assert BoardSelection.of_query(given, own="shop") == BoardSelection(
-        only=("a*", "b*"), sources=("shop",), categories=("web",), exclude=("*x",), own="shop"
+        only=("a*", "b*"),
+        sources=("shop",),
+        categories=("web",),
+        exclude=("*x",),
+        own="shop",
+        listed=("", "c*"),
     )
 
 

@@ -33,6 +33,14 @@ Categories = Annotated[list[str] | None, typer.Option(help="Only this category; 
 Excluded = Annotated[
     list[str] | None, typer.Option(help="No tools matching this glob; repeatable.")
 ]
+Listed = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--list",
+        help="List only tools matching this glob ('' for none); the client finds and calls the "
+        "others by `find_tools` and `call_tool`; repeatable.",
+    ),
+]
 Own = Annotated[
     str, typer.Option("--as", help="Only this source, with its tools under their own names.")
 ]
@@ -48,6 +56,7 @@ def serve(
     source: Sources = None,
     category: Categories = None,
     exclude: Excluded = None,
+    listed: Listed = None,
     own: Own = "",
     board: BoardOption = None,
     data: DataOption = None,
@@ -72,6 +81,7 @@ def serve(
             categories=tuple(category or ()),
             exclude=tuple(exclude or ()),
             own=own,
+            listed=tuple(listed or ()),
         )
         serve_stdio(chosen, selection=selection, http=serve_commands)
 
@@ -95,6 +105,7 @@ def config(
     source: Sources = None,
     category: Categories = None,
     exclude: Excluded = None,
+    listed: Listed = None,
     own: Own = "",
     board: BoardOption = None,
     data: DataOption = None,
@@ -108,7 +119,13 @@ def config(
         if url:
             entry = address_entry(known, url)
         else:
-            given = {"only": only, "source": source, "category": category, "exclude": exclude}
+            given = {
+                "only": only,
+                "source": source,
+                "category": category,
+                "exclude": exclude,
+                "list": listed,
+            }
             chosen_part = [
                 f"--{key}={item}" for key, items in given.items() for item in items or ()
             ]

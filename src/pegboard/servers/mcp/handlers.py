@@ -7,6 +7,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
+from pegboard.assembly import FIND_TOOLS
 from pegboard.core.context import ToolContext
 from pegboard.core.resources_and_prompts import FilledPrompt
 from pegboard.core.result import RESULT_URI, ToolResult
@@ -14,6 +15,7 @@ from pegboard.core.tool import Tool
 from pegboard.errors import (
     ElicitationUnavailable,
     HandleNotFound,
+    InvalidRequest,
     PegboardError,
     ToolNotFound,
 )
@@ -27,6 +29,12 @@ from pegboard.servers.mcp.content_blocks import (
     resource_contents,
 )
 from pegboard.servers.mcp.listings import Catalogue, ListKind
+from pegboard.servers.mcp.meta_tools import (
+    answer_find,
+    answer_text,
+    is_meta_tool,
+    unwrap_call_tool,
+)
 from pegboard.servers.mcp.multi_round import MultiRoundRequests
 from pegboard.servers.mcp.progress import Request
 from pegboard.servers.mcp.protocol_errors import (
@@ -85,6 +93,30 @@ class Handlers:
         self, request: Request, caller: Caller, params: types.CallToolRequestParams
     ) -> BaseModel | dict[str, Any]:
         """Run a tool; an error of the tool is a result, for the model to read."""
+        if is_meta_tool(caller.selection, params.name):
+            return await self._call_meta_tool(request, caller, params)
+        return await self._call_tool(request, caller, params)
+
+    async def _call_meta_tool(
+        self, request: Request, caller: Caller, params: types.CallToolRequestParams
+    ) -> BaseModel | dict[str, Any]:
+        """Answer what a model asks; its mistakes are results, which it can read."""
+        registry, selection = self._board.registry, caller.selection
+        if params.name == FIND_TOOLS:
+            given = params.arguments or {}
+            return await answer_find(registry, selection, caller.principal, given)
+        try:
+            return await self._call_tool(request, caller, unwrap_call_tool(params))
+        except InvalidRequest as error:
+            return answer_text(str(error), is_error=True)
+        except MCPError as error:
+            if error.error.code != types.INVALID_PARAMS:
+                raise
+            return answer_text(error.error.message, is_error=True)
+
+    async def _call_tool(
+        self, request: Request, caller: Caller, params: types.CallToolRequestParams
+    ) -> BaseModel | dict[str, Any]:
         name = caller.selection.board_name(params.name)
         await wait_for_source(
             self._board.registry.environment, name

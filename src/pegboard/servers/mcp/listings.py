@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from mcp.shared.exceptions import MCPError
@@ -17,6 +17,7 @@ from pegboard.errors import InvalidRequest
 from pegboard.registry import ToolRegistry
 from pegboard.registry.change_notifier import ChangeKind
 from pegboard.registry.resource_tools import PromptTool, ResourceTool
+from pegboard.servers.mcp.meta_tools import render_meta_tools
 from pegboard.servers.mcp.selection import BoardSelection
 from pegboard.servers.mcp.to_mcp import McpTool, to_mcp_prompt, to_mcp_resource, to_mcp_tool
 
@@ -171,7 +172,8 @@ class Catalogue:
         """The tool that this caller sees under a name that was cut; None for none."""
         if not is_shortened(name):
             return None
-        return self.listing("tools", principal, selection).find(name)
+        every = replace(selection, listed=())
+        return self.listing("tools", principal, every).find(name)
 
     def resource(
         self, principal: Principal, selection: BoardSelection, uri: str
@@ -199,9 +201,7 @@ class Catalogue:
     ) -> Iterable[_Entry]:
         match kind:
             case "tools":
-                for tool in self._registry.visible(principal):
-                    if selection.has(tool.spec):
-                        yield self._tool_entry(tool, self.client_name(tool, selection))
+                yield from self._tool_entries(principal, selection)
             case "prompts":
                 for offered in self._registry.offers.prompts(principal):
                     if selection.has(offered.spec):
@@ -212,6 +212,14 @@ class Catalogue:
                     if wanted and selection.has(offered.spec):
                         yield _resource_entry(offered, selection.client_uri(offered.uri))
 
+    def _tool_entries(self, principal: Principal, selection: BoardSelection) -> Iterable[_Entry]:
+        tools = [it for it in self._registry.visible(principal) if selection.has(it.spec)]
+        for tool in filter(lambda it: selection.lists(it.spec), tools):
+            yield self._tool_entry(tool, self.client_name(tool, selection))
+        if selection.listed:
+            for name, rendered in render_meta_tools(tools).items():
+                yield _meta_entry(name, rendered)
+
     def _tool_entry(self, tool: Tool, name: str) -> _Entry:
         return _Entry(name, tool, lambda: self.render_tool(tool).with_name(name))
 
@@ -219,6 +227,10 @@ class Catalogue:
         self._versions[kind] = self._versions.get(kind, 0) + 1
         if kind == "tools" and len(self._rendered) > 2 * len(self._registry) + self._page:
             self._rendered.clear()  # mostly tools that are gone
+
+
+def _meta_entry(name: str, rendered: dict[str, Any]) -> _Entry:
+    return _Entry(name, rendered, lambda: rendered)
 
 
 def _prompt_entry(offered: PromptTool, name: str) -> _Entry:

@@ -29,6 +29,8 @@ class BoardSelection:
         exclude: Globs over names that are excluded.
         own: Name of a single source that is served under its own names of tools, prompts and
             resources. Empty for the board's names.
+        listed: Globs over names of tools. If there are any, only tools that match one are listed,
+            and the others are reached by `find_tools` and `call_tool`; an empty glob lists none.
     """
 
     only: tuple[str, ...] = ()
@@ -36,6 +38,7 @@ class BoardSelection:
     categories: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     own: str = ""
+    listed: tuple[str, ...] = ()
 
     @classmethod
     def of_query(cls, given: Mapping[str, Sequence[str]], *, own: str = "") -> Self:
@@ -49,6 +52,7 @@ class BoardSelection:
             "source": "sources",
             "category": "categories",
             "exclude": "exclude",
+            "list": "listed",
         }
         unknown = sorted(given.keys() - known.keys())
         if unknown:
@@ -71,6 +75,10 @@ class BoardSelection:
         if self.only and not _matches(spec.name, self.only):
             return False
         return not _matches(spec.name, self.exclude)
+
+    def lists(self, spec: ToolSpec) -> bool:
+        """Whether a selected tool is listed, and not only found by `find_tools`."""
+        return not self.listed or _matches(spec.name, self.listed)
 
     def client_name(self, spec: ToolSpec) -> str:
         """The name that clients use."""

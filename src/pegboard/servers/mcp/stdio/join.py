@@ -55,6 +55,7 @@ class JoinRequest(Struct, frozen=True, kw_only=True):
     categories: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     own: str = ""
+    listed: tuple[str, ...] = ()
     key: str = ""
 
 
@@ -165,6 +166,7 @@ async def _welcome(
         categories=given.categories,
         exclude=given.exclude,
         own=given.own,
+        listed=given.listed,
     )
     try:
         check_selection(selection, board, principal=LOCAL)
@@ -204,6 +206,7 @@ async def join_holder(
         categories=selection.categories,
         exclude=selection.exclude,
         own=selection.own,
+        listed=selection.listed,
         key=key,
     )
     greeted = await _greet(holder, greeting)
