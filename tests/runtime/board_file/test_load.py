@@ -61,6 +61,17 @@ def test_an_empty_file_is_an_empty_board() -> None:
             id="wrong type",
         ),
         pytest.param(
+            "policy:\n  deny: '*delete*'\n",
+            "board.yaml:2: policy.deny: should be a list, found '*delete*'; write ['*delete*']",
+            id="one for a list",
+        ),
+        pytest.param(
+            "sources:\n  - {kind: functions, files: [a.py]}\n",
+            "board.yaml:2: sources[0].files: unknown key; known are kind, name, config, enabled, "
+            "trusted; what a kind of source takes stands under 'config'",
+            id="a key of the kind",
+        ),
+        pytest.param(
             "policy: 5\n", "board.yaml:1: policy: should be a mapping, found 5", id="no mapping"
         ),
         pytest.param(

@@ -288,6 +288,14 @@ def test_a_type_that_has_no_schema_is_refused_where_it_is_written(hint: Any) -> 
     )
 
 
+def test_a_type_without_a_json_form_is_refused_with_those_that_have_one() -> None:
+    made = tool_of(type("Plain", (), {}))
+
+    with pytest.raises(ToolSignatureError, match="a dataclass or a pydantic model") as caught:
+        _ = made.arguments
+    assert "arbitrary_types_allowed" not in str(caught.value)
+
+
 @pytest.mark.parametrize(
     "hint", [Callable[[int], int], Callback, NotYet, type("Plain", (), {})], ids=str
 )

@@ -220,12 +220,16 @@ def _advice(detail: ErrorDetails, model: type[BaseModel], found: str) -> str:
     if detail["type"] == "extra_forbidden":
         known = _list_fields(model, detail["loc"][:-1])
         there = f"known are {', '.join(known)}"
+        if detail["loc"][:1] == ("sources",) and "config" in known:
+            there += "; what a kind of source takes stands under 'config'"
         return f"unknown key; {did_you_mean(str(detail['loc'][-1]), known, otherwise=there)}"
     if detail["type"] == "missing":
         return "missing; write it here"
     message = detail["msg"]
     for words, ours in _WORDS.items():
         message = re.sub(words, ours, message)
+    if message == "should be a list" and isinstance(detail["input"], str) and found:
+        found += f"; write [{detail['input']!r}]"
     return f"{message[:1].lower()}{message[1:]}{found}"
 
 

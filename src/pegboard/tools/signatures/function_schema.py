@@ -191,6 +191,11 @@ def _signature_error(
     function: str, item: FunctionParameter, error: Exception
 ) -> ToolSignatureError:
     reason = str(error).strip().partition("\n")[0]
+    if reason.startswith("Unable to generate pydantic-core schema"):  # whose advice does not help
+        reason = (
+            "give it a type with a JSON form: str, int, a list or dict of these, a TypedDict, a "
+            "dataclass or a pydantic model; hand over other objects by ToolContext.deps"
+        )
     return ToolSignatureError(
         f"@tool {function}(): parameter '{item.name}' has a type that cannot become a JSON "
         f"Schema ({item.hint!r}): {reason}"
