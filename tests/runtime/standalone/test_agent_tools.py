@@ -120,3 +120,21 @@ def test_what_cannot_be_meant_is_refused(tools: Any, policy: Policy | None, mess
 def test_what_cannot_become_a_tool_is_refused_at_once() -> None:
     with pytest.raises(ToolSignatureError):
         AgentTools([7], policy=None)
+
+
+async def test_a_misspelt_rule_is_warned_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    policy = Policy(deny=("subtrakt", "*delete*"), ask=("add", "refund"))
+    made = AgentTools([Client(), Shelf()], policy=policy)
+    await made.assemble(LOCAL)
+    await made.assemble(LOCAL)
+
+    assert [record.getMessage() for record in caplog.records] == [
+        "Agent: the deny rule 'subtrakt' matches no tool; did you mean 'subtract'?",
+        "Agent: the ask rule 'refund' matches no tool",
+    ]
+
+
+async def test_the_tools_of_one_run_warn_of_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    AgentTools([], policy=Policy(ask=("refund",)), warns=False)
+
+    assert not caplog.records

@@ -197,7 +197,9 @@ class Agent:
         ctx: ToolContext[Any] | None,
     ) -> "_AgentRun":
         ctx = ctx or ToolContext()
-        chosen = self._tools if tools is None else AgentTools(tools, policy=self._policy)
+        chosen = self._tools
+        if tools is not None:  # rules about the tools of other runs are no mistake
+            chosen = AgentTools(tools, policy=self._policy, warns=False)
         toolset = await chosen.assemble(ctx.principal)
         before = _read_messages(messages)
         is_large = len(toolset) > MOST_LISTED

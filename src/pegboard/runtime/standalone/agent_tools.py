@@ -1,5 +1,6 @@
 """The tools of an agent in a program: functions, tools and sources, or a toolset."""
 
+import logging
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
@@ -9,7 +10,9 @@ from pegboard.access import Policy
 from pegboard.assembly import ToolRequest, resolve_tools
 from pegboard.core.ports.source import Source
 from pegboard.core.principal import Principal
+from pegboard.core.text.suggestions import did_you_mean
 from pegboard.core.tool import Tool
+from pegboard.core.wire_names import is_glob
 from pegboard.errors import ConfigError
 from pegboard.execution import CallEnvironment
 from pegboard.registry import ToolRegistry
@@ -19,6 +22,8 @@ from pegboard.tools import as_tool
 MOST_LISTED = 128
 """Tools that a model is shown at most; of more, a few are chosen."""
 
+_LOG = logging.getLogger("pegboard.policy")
+
 
 class AgentTools:
     """What an agent may call.
@@ -26,6 +31,7 @@ class AgentTools:
     Args:
         tools: Functions, tools and sources, or one `Toolset` or `ToolRegistry`.
         policy: Who may call what; None for the defaults of a library.
+        warns: Whether to warn of rules about tools that are not there.
 
     Raises:
         ConfigError: The policy is given beside a toolset or registry, which has its own, or one of
@@ -33,11 +39,13 @@ class AgentTools:
         ToolSignatureError: Something cannot become a tool.
     """
 
-    def __init__(self, tools: Any, *, policy: Policy | None) -> None:
+    def __init__(self, tools: Any, *, policy: Policy | None, warns: bool = True) -> None:
         self._view: Toolset | ToolRegistry | None = None
         self._items: list[Tool | Source] = []
         self._registry: ToolRegistry | None = None
         self._last: Toolset | None = None
+        self._warns = warns
+        self._warned: set[str] = set()
         if isinstance(tools, Toolset | ToolRegistry):
             if policy is not None:
                 raise ConfigError("Agent: 'policy' cannot be combined with tools that have one.")
@@ -81,7 +89,23 @@ class AgentTools:
         registry = ToolRegistry(environment=self._environment, on_conflict="replace")
         for tool in tools:
             registry.add(tool)
+        if self._warns:
+            self._warn_of_misspelt(registry)
         return registry
+
+    def _warn_of_misspelt(self, registry: ToolRegistry) -> None:
+        """Warn of each rule about a tool that is not there: it protects nothing."""
+        specs = [tool.spec for tool in registry]
+        names = [spec.name for spec in specs]
+        for rule in self._environment.policy.find_unused(specs):
+            if rule.section not in {"deny", "ask"} or is_glob(rule.glob):
+                continue
+            if rule.glob not in self._warned:
+                self._warned.add(rule.glob)
+                hint = did_you_mean(rule.glob, names)
+                ending = f"; {hint}" if hint else ""
+                told = "Agent: the %s rule '%s' matches no tool%s"
+                _LOG.warning(told, rule.section, rule.glob, ending)
 
 
 def _expand(tools: Any) -> Iterator[Tool | Source]:
