@@ -198,6 +198,29 @@ def test_what_cannot_be_added_says_what_to_write(
     assert board(folder) == before
 
 
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (("openapi", "none.json"), "none.json"),
+        (("functions", "none.py"), "none.py"),
+        (("script", "none.sh"), "none.sh"),
+    ],
+    ids=["openapi", "functions", "script"],
+)
+def test_a_file_that_is_not_there_is_not_added(
+    pegboard: Command, folder: Path, words: tuple[str, ...], file: str
+) -> None:
+    before = board(folder)
+
+    refused = pegboard("add", *words)
+    after = board(folder)
+    later = pegboard("add", *words, "--no-check")
+
+    assert (refused.returncode, later.returncode) == (2, 0)
+    assert f"There is no file '{file}': nothing was added." in refused.stderr
+    assert after == before
+
+
 def test_a_source_that_cannot_be_opened_says_why(pegboard: Command, folder: Path) -> None:
     done = pegboard("add", "sql", "sqlite:///none.db")
 

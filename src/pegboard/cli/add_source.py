@@ -62,6 +62,8 @@ def add_source(
         return
     with lock_folder(path):
         edit = _edit_board_file(source, path, name)
+        if check:
+            _refuse_missing(source.config, path.resolve().parent)
         write_board(path, edit.after, before=edit.before)
     say(edit.told)
     if check:
@@ -124,6 +126,31 @@ def _from_folder(value: Any, folder: Path) -> Any:
         return value
     is_elsewhere = not value.is_absolute() and value.exists() and not (folder / value).exists()
     return os.path.relpath(value, folder) if is_elsewhere else str(value)
+
+
+def _refuse_missing(value: Any, folder: Path) -> None:
+    """Refuse a file that is not there, before the board file names it.
+
+    Raises:
+        InvalidRequest: Neither this folder nor that of the board file has it.
+    """
+    if isinstance(value, Mapping):
+        for item in cast("Mapping[str, Any]", value).values():
+            _refuse_missing(item, folder)
+    elif isinstance(value, list):
+        for item in cast("list[Any]", value):
+            _refuse_missing(item, folder)
+    elif isinstance(value, Path) and not _is_there(value, folder):
+        raise InvalidRequest(
+            f"There is no file '{value}': nothing was added. If it comes later, add it with "
+            "--no-check."
+        )
+
+
+def _is_there(path: Path, folder: Path) -> bool:
+    """Whether this folder or that of the board file has a file; of a glob it is not known."""
+    is_pattern = bool(set(str(path)) & set("*?["))
+    return is_pattern or path.exists() or (folder / path).exists()
 
 
 def refuse_duplicate(loaded: "LoadedBoard | None", kind: str, config: Mapping[str, Any]) -> None:
