@@ -47,7 +47,7 @@ async def test_a_plan_remembers_what_it_was_made_with(plans: Plans) -> None:
 
 async def test_what_is_no_request_is_refused_with_what_to_write(plans: Plans) -> None:
     with pytest.raises(TypeError, match=r"not a dict: write PlanRequest\(goal=\.\.\.\)"):
-        await plans.make({"goal": "greet"}, principal=LOCAL)  # pyright: ignore[reportArgumentType]
+        await plans.make({"goal": "greet"}, principal=LOCAL)  # pyright: ignore[reportArgumentType]  # as without types
 
 
 async def test_a_schema_that_is_given_holds(plans: Plans) -> None:
