@@ -15,6 +15,7 @@ from tests.engines.made import (
     told,
 )
 from tests.graphs.made import Bench, at_the_bench
+from tests.graphs.test_runner import after_a_crash, recovered
 
 from pegboard.access import Policy
 from pegboard.core.graph import NodeState
@@ -95,22 +96,24 @@ def test_forty_calls_of_one_turn_run_some_at_a_time() -> None:
 
 
 def test_a_call_waits_for_its_approval_and_is_made_once() -> None:
-    async def work(bench: Bench) -> tuple[RunResult, RunResult, list[str]]:
+    async def work(bench: Bench) -> tuple[RunResult, RunResult, list[str], Any]:
         model = ScriptedModel(
             Turn(calls=(("pay", {"n": 5}), ("read", {"n": 1}))), Turn(text="Refused, then.")
         )
         waiting = await ask(bench, model)
         await bench.runner.answer(waiting.run_id, waiting.pending[0].id, {"answer": "deny"})
         done = await bench.runner.result(waiting.run_id)
-        return waiting, done, [tool for tool, _, _ in bench.world.began]
+        ends = [(tool, state) for tool, state, _ in ends_of(bench)]
+        return waiting, done, [tool for tool, _, _ in bench.world.began], ends
 
-    waiting, done, began = at_the_bench(work, policy=Policy(ask=("pay",)))
+    waiting, done, began, ends = at_the_bench(work, policy=Policy(ask=("pay",)))
 
     assert waiting.state is NodeState.WAITING
     assert [item.kind for item in waiting.pending] == ["approval"]
     assert began == ["read"]
     assert done.output["text"] == "Refused, then."
     assert "refused" in told(done)[1]
+    assert ("pay", "failed") in ends
 
 
 def ends_of(bench: Bench) -> list[tuple[str, str, str]]:
@@ -164,6 +167,45 @@ def test_calls_that_a_cancelled_turn_did_not_start_end_too() -> None:
         ("look", "cancelled", "{'seconds': 9}"),
         ("read", "cancelled", "{'n': 2}"),
     ]
+
+
+def settle_after_a_crash(answer: Any) -> tuple[list[dict[str, Any]], ModelRequest]:
+    """Interrupt two writes and answer for one: the ends so far, and what the model sees later."""
+    models = [
+        ScriptedModel(Turn(calls=(("pay", {"seconds": 5}), ("write", {"seconds": 5})))),
+        ScriptedModel(Turn(text="done")),
+    ]
+
+    async def again(bench: Bench) -> list[dict[str, Any]]:
+        agent_runner(bench, models[1])
+        waiting = await recovered(bench)
+        await bench.runner.answer(waiting.run_id, waiting.pending[0].id, answer)
+        waiting = await bench.runner.result(waiting.run_id)
+        ends = [dict(data) for _, data in reported(bench, "tool_finished")]
+        await bench.runner.answer(waiting.run_id, waiting.pending[0].id, "did_not_happen")
+        await bench.runner.result(waiting.run_id)
+        assert [data["tool"] for _, data in reported(bench, "tool_finished")] == ["pay", "write"]
+        return ends
+
+    ends = after_a_crash(lambda bench: ask(bench, models[0]), again, at=1)
+    return ends, models[1].requests[0]
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        (None, "Its result is not known."),
+        ({"x": 3}, 'They gave as its result: {"x":3}'),
+        ("paid", "They gave as its result: paid"),
+    ],
+    ids=["no output", "an object", "a text"],
+)
+def test_a_call_that_a_person_settles_ends_at_once(output: Any, text: str) -> None:
+    (end,), request = settle_after_a_crash({"answer": "happened", "output": output})
+
+    assert (end["tool"], end["state"]) == ("pay", "completed")
+    assert end["text"].endswith(text)
+    assert request.messages[-2].text == end["text"]
 
 
 def test_a_call_that_waits_until_the_run_is_out_of_time_has_failed() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
-from msgspec import structs, to_builtins
+from msgspec import json, structs, to_builtins
 
 from pegboard.assembly import CALL_AGENT, FIND_TOOLS, read_query
 from pegboard.core.context import ToolContext
@@ -32,6 +32,7 @@ _SHOWN_KEYS = ("call_id", "account", "handle", "total_bytes")
 _MAX_ERROR = 4_000
 """Characters of the error of a call that the model is shown."""
 _MAX_REPEATS = 3
+_SETTLED = "The call was interrupted. A person has said that it took effect."
 _STOPPED = frozenset({NodeState.CANCELLED, NodeState.UNKNOWN})
 """How a call ends that a stop of its graph has ended: without an effect, or perhaps with one."""
 Refuse = Callable[[str, Toolset], str]
@@ -130,6 +131,8 @@ async def _run_call(
     try:
         run = await _make_call(context, setup, report, max_result_bytes, refuse)
         is_reported = run.state not in _STOPPED or not context.has_stopped
+        if not run.tool:  # no work of the call made this outcome, and so none has reported it
+            run, is_reported = _read_settled(report.call, run), False
     except PegboardError as error:
         run, is_reported = as_failed(context.step, error), False
     except Stopped as stop:
@@ -284,6 +287,18 @@ async def _read_for_model(
         output["handle"] = result.meta.handle
         output["total_bytes"] = result.meta.total_bytes
     return output
+
+
+def _read_settled(call: ToolCall, run: NodeRun) -> NodeRun:
+    """A call that ended by the answer of a person; the model sees their output as text."""
+    run = structs.replace(run, tool=call.name)
+    if run.state is not NodeState.COMPLETED:
+        return run
+    text = f"{_SETTLED} Its result is not known."
+    if run.output is not None:
+        given = run.output if isinstance(run.output, str) else json.encode(run.output).decode()
+        text = f"{_SETTLED} They gave as its result: {given}"
+    return structs.replace(run, output={"text": text})
 
 
 def _output_of(run: NodeRun) -> Mapping[str, Any]:
