@@ -68,12 +68,17 @@ class AssistantMessage(
 class ToolMessage(
     Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="role", tag="tool"
 ):
-    """The result of a call, for the model."""
+    """The result of a call, for the model.
+
+    Attributes:
+        is_unknown: Whether a call that was interrupted or has failed may have taken effect.
+    """
 
     call_id: str
     name: str
     text: str
     is_error: bool = False
+    is_unknown: bool = False
 
 
 Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from msgspec import Struct, ValidationError, convert, structs
 
 from pegboard.assembly import ModelToolList, ToolSelector
-from pegboard.core.model_messages import Message, ModelSettings
+from pegboard.core.model_messages import Message, ModelSettings, ToolCall
 from pegboard.core.ports.chat_model import ChatModel
 from pegboard.core.principal import Principal
 from pegboard.engines.agent_limits import AgentLimits
@@ -99,6 +99,8 @@ class AgentSetup:
         shown: What the selector has chosen.
         instructions: The system prompt.
         history: The messages before the one that it answers.
+        replaced_calls: What earlier answers to the same message have called with effect; the caller
+            is asked before such a write is made again.
         limits: When it stops.
         concurrent_tool_calls: Whether the calls of a turn are made at once.
         completion_check: Whether a model that used tools is sent on, once, when its answer is
@@ -124,6 +126,7 @@ class AgentSetup:
     shown: ModelToolList = field(default_factory=ModelToolList)
     instructions: str = INSTRUCTIONS
     history: Sequence[Message] = ()
+    replaced_calls: Sequence[ToolCall] = ()
     limits: AgentLimits = field(default_factory=AgentLimits)
     concurrent_tool_calls: bool = True
     completion_check: bool = True

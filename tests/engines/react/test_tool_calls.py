@@ -59,6 +59,19 @@ def test_what_goes_wrong_in_a_call_is_told_to_the_model(call: Any, message: str)
     assert message in failed.text
 
 
+@pytest.mark.parametrize(
+    ("down", "is_unknown"), [("nothing done", False), ("perhaps", True)], ids=["none", "unknown"]
+)
+def test_the_message_of_a_failed_write_tells_whether_it_may_have_taken_effect(
+    down: str, is_unknown: bool
+) -> None:
+    model = ScriptedModel(Turn(calls=(("pay", {"down": down}),)), *[Turn(text="It failed.")] * 2)
+    result = at_the_bench(lambda bench: ask(bench, model))
+    message = output_of(result)["messages"][1]
+
+    assert message.get("is_unknown", False) is is_unknown
+
+
 def test_a_model_that_repeats_itself_is_told_and_then_made_to_answer() -> None:
     again = Turn(calls=(("read", {"n": 1}),))
 

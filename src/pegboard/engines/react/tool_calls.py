@@ -16,6 +16,7 @@ from pegboard.engines.agent import AgentSetup
 from pegboard.engines.react.bounded_host import BoundedHost
 from pegboard.engines.react.delegation import delegate
 from pegboard.engines.react.model_sampler import ModelSampler
+from pegboard.engines.react.repeated_writes import confirm_repeat, repeats_write
 from pegboard.errors import AccessDenied, CredentialMissing, InvalidRequest, PegboardError
 from pegboard.graphs.call_progress import CallProgress
 from pegboard.graphs.engine.node_results import as_cancelled, as_failed, from_tool_result
@@ -115,7 +116,13 @@ def as_message(call: ToolCall, run: NodeRun) -> ToolMessage:
     if error_id := error.get("error_id"):
         text = f"{text} (error id {error_id})"
     text = text if len(text) <= _MAX_ERROR else f"{text[:_MAX_ERROR]}…"
-    return ToolMessage(call_id=call.id, name=call.name, text=text, is_error=True)
+    return ToolMessage(
+        call_id=call.id,
+        name=call.name,
+        text=text,
+        is_error=True,
+        is_unknown=run.state is NodeState.UNKNOWN or "outcome" in error,
+    )
 
 
 async def _run_call(
@@ -131,7 +138,7 @@ async def _run_call(
     try:
         run = await _make_call(context, setup, report, max_result_bytes, refuse)
         is_reported = run.state not in _STOPPED or not context.has_stopped
-        if not run.tool:  # no work of the call made this outcome, and so none has reported it
+        if not run.tool:  # no call made this outcome, and so none has reported it
             run, is_reported = _read_settled(report.call, run), False
     except PegboardError as error:
         run, is_reported = as_failed(context.step, error), False
@@ -168,11 +175,25 @@ async def _make_call(
     if _is_unknown(call.name, CallerTools(toolset, context.principal)):
         work = partial(_call_unknown, context, toolset, call, report)
         return await context.run_once(work, acts=False)
+    return await _call_once(context, setup, report, max_result_bytes)
+
+
+async def _call_once(
+    context: NodeContext, setup: AgentSetup, report: "_CallReport", max_result_bytes: int | None
+) -> NodeRun:
+    """Call a tool, once over all attempts; first ask whether a write is to be repeated."""
+    call = report.call
     place = {"turn": report.turn, "call": call.id, "tool": call.name}
+    rules = context.question_rules
+    if setup.replaced_calls and rules is not None and repeats_write(context, call, setup):
+        confirm = partial(confirm_repeat, context, rules, call, place)
+        asked = await context.run_once(confirm, label="again", acts=False)
+        if asked.state is not NodeState.COMPLETED:
+            return asked
+    sampler = ModelSampler(setup.model)
     progress = CallProgress(
         lambda data: context.emit("tool_progress", {**place, **data}), context.monotonic
     )
-    sampler = ModelSampler(setup.model)
 
     def adapt(ctx: ToolContext[Any]) -> ToolContext[Any]:
         ctx = progress.follow(ctx)

@@ -7,6 +7,7 @@ from msgspec import Struct
 from pegboard.core.model_messages import (
     AssistantMessage,
     Message,
+    ToolCall,
     ToolMessage,
     UserMessage,
     read_message,
@@ -40,10 +41,13 @@ class ConversationHistory(Struct, frozen=True, kw_only=True):
     Attributes:
         messages: For the model.
         run_id: The run of the last answer among them; empty for none.
+        replaced_calls: The calls of the answers to this message that it replaces, as far as they
+            have or may have taken effect.
     """
 
     messages: tuple[Message, ...] = ()
     run_id: str = ""
+    replaced_calls: tuple[ToolCall, ...] = ()
 
 
 async def read_history(
@@ -61,20 +65,38 @@ async def read_history(
     """
     exchanges = await store.exchanges(conversation)
     messages: list[Message] = []
+    replaced_calls: list[ToolCall] = []
     run_id = ""
     for item in find_branch(exchanges, exchange):
-        for replaced in _find_replaced(exchanges, item):
+        for replaced in _select_replaced(exchanges, item):
             if attempt := _read_attempt(replaced):
                 run_id = replaced.run_id
                 messages += attempt
+                if item.id == exchange:
+                    replaced_calls += _list_done(attempt)
         if item.id != exchange and item.state in _ANSWERED:
             run_id = item.run_id
             messages.append(UserMessage(text=describe_message(item)))
             messages += map(read_message, item.messages)
-    return ConversationHistory(messages=tuple(messages), run_id=run_id)
+    return ConversationHistory(
+        messages=tuple(messages), run_id=run_id, replaced_calls=tuple(replaced_calls)
+    )
 
 
-def _find_replaced(exchanges: Iterable[Exchange], item: Exchange) -> list[Exchange]:
+def _list_done(messages: Iterable[Message]) -> list[ToolCall]:
+    """The calls among messages that have or may have taken effect."""
+    calls: dict[str, ToolCall] = {}
+    done: list[ToolCall] = []
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            calls.update((call.id, call) for call in message.calls)
+        elif isinstance(message, ToolMessage) and message.call_id in calls:
+            call, has_failed = calls[message.call_id], message.is_error and not message.is_unknown
+            done += [] if has_failed else [call]
+    return done
+
+
+def _select_replaced(exchanges: Iterable[Exchange], item: Exchange) -> list[Exchange]:
     """The exchanges that one replaces, the first one first: only these have the same parent."""
     return [
         other

@@ -126,6 +126,7 @@ def create_node_kinds(
             ),
             instructions=profile.instructions or INSTRUCTIONS,
             history=history.messages,
+            replaced_calls=history.replaced_calls,
             context_state=state,
             limits=profile.limits,
             concurrent_tool_calls=profile.concurrent_tool_calls,
