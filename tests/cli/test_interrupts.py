@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from pegboard.cli.interrupts import AnswerInterrupts, end_at_interrupt
+from pegboard.cli.interrupts import AnswerInterrupts, ask_or_leave
 from pegboard.errors import Unavailable
 
 
@@ -83,9 +83,28 @@ async def test_a_stop_that_fails_is_reported(capsys: pytest.CaptureFixture[str])
     assert "could not be stopped: The server is away." in capsys.readouterr().err
 
 
-async def test_a_read_that_blocks_the_loop_is_interrupted() -> None:
-    before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt), end_at_interrupt():
-        signal.raise_signal(signal.SIGINT)
+async def test_a_prompt_outside_an_answer_ends_without_an_answer() -> None:
+    is_cancelled = False
 
+    async def prompt() -> str:
+        nonlocal is_cancelled
+        press()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            is_cancelled = True
+            raise
+        return "never"
+
+    before = signal.getsignal(signal.SIGINT)
+
+    assert await ask_or_leave(prompt()) is None
+    assert is_cancelled
     assert signal.getsignal(signal.SIGINT) is before
+
+
+async def test_a_prompt_outside_an_answer_is_answered() -> None:
+    async def prompt() -> str:
+        return "typed"
+
+    assert await ask_or_leave(prompt()) == "typed"

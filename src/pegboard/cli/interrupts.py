@@ -2,8 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable, Coroutine, Generator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Coroutine
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -102,11 +101,20 @@ class AnswerInterrupts:
             note(f"The answer could not be stopped: {error}")
 
 
-@contextmanager
-def end_at_interrupt() -> Generator[None]:
-    """Let Ctrl-C raise `KeyboardInterrupt` in a block that waits without the loop."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+async def ask_or_leave(prompt: Coroutine[Any, Any, T]) -> T | None:
+    """The answer to a prompt outside any answer; None where Ctrl-C was pressed before there is one.
+
+    It may only be used in the main thread.
+    """
+    prompting = asyncio.create_task(prompt)
+    before = signal.getsignal(signal.SIGINT), signal.set_wakeup_fd(-1)
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, prompting.cancel)
     try:
-        yield
+        await asyncio.wait([prompting])
     finally:
-        signal.signal(signal.SIGINT, before)
+        prompting.cancel()
+        loop.remove_signal_handler(signal.SIGINT)
+        signal.signal(signal.SIGINT, before[0])
+        signal.set_wakeup_fd(before[1])
+    return None if prompting.cancelled() else prompting.result()

@@ -22,7 +22,7 @@ from pegboard.errors import InvalidRequest, Unavailable
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import AsyncGenerator, Generator, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
     from pegboard.cli.client.port import BoardClient
     from pegboard.cli.interrupts import AnswerInterrupts
@@ -117,25 +117,31 @@ class _Session:
 
     async def ask_lines(self, client: "BoardClient") -> str:
         """Ask each line of the input; how the last answer ended, or `left` for Ctrl-C."""
-        from pegboard.cli.interrupts import end_at_interrupt
+        from pegboard.cli.input_lines import InputLines
+        from pegboard.cli.interrupts import ask_or_leave
 
-        state, is_told = "completed", False
-        try:
-            with end_at_interrupt():
-                if self._conversation:
-                    state = await self.follow_last(client, if_open=not _is_person())
-                    is_told = state != "none"
-                    if state in {"waiting", "left"}:
-                        return state
-                for line in _lines():
-                    is_told = True
-                    state = await self.ask(client, line)
-                    if state == "left" or (state == "interrupted" and not _is_person()):
-                        break
-                if self._conversation and not is_told:  # a server may have ended it meanwhile
-                    state = await self.follow_last(client, if_open=False)
-        except KeyboardInterrupt:  # at the prompt
-            return "left"
+        state, is_told, lines = "completed", False, InputLines()
+        if self._conversation:
+            state = await self.follow_last(client, if_open=not _is_person())
+            is_told = state != "none"
+            if state in {"waiting", "left"}:
+                return state
+        while True:
+            if _is_person():
+                sys.stderr.write("> ")
+                sys.stderr.flush()
+            line = await ask_or_leave(lines.read())
+            if line is None:
+                return "left"
+            if not line:
+                break
+            if line.strip():
+                is_told = True
+                state = await self.ask(client, line.strip())
+            if state == "left" or (state == "interrupted" and not _is_person()):
+                return state
+        if self._conversation and not is_told:  # a server may have ended it meanwhile
+            state = await self.follow_last(client, if_open=False)
         return "completed" if state == "none" else state
 
     async def follow_last(self, client: "BoardClient", *, if_open: bool) -> str:
@@ -154,6 +160,7 @@ class _Session:
             return await self._print(client, events)
         finally:
             self._is_replayed = False
+
 
     async def ask(self, client: "BoardClient", question: str) -> str:
         """Ask, print the answer, and return how it ended.
@@ -365,17 +372,3 @@ async def _is_settled(client: "BoardClient", event: "ChatEvent", run: str) -> bo
 def _is_person() -> bool:
     """Whether a person is at a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def _lines() -> "Generator[str]":
-    """The questions of the input, with a prompt at a terminal."""
-    is_person = _is_person()
-    while True:
-        if is_person:
-            sys.stderr.write("> ")
-            sys.stderr.flush()
-        line = sys.stdin.readline()
-        if not line:
-            return
-        if line.strip():
-            yield line.strip()
