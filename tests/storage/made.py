@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from pegboard.core.event import CallRecord, CallStarted
+from pegboard.core.event import CallRecord, CallStarted, RunErrorNoted
 from pegboard.core.ports.call_stores import HistoryQuery, Outcome, StoredResult
 from pegboard.core.ports.clock import Clock
 from pegboard.core.principal import Principal
@@ -107,3 +107,14 @@ async def ids(storage: Storage, **query: Any) -> list[str]:
     """The ids of the calls that a query gives, in its order."""
     page = await storage.history.calls(HistoryQuery(**query))
     return [row["call_id"] for row in page.calls]
+
+
+def a_run_error(error_id: str, **changes: Any) -> RunErrorNoted:
+    """An error of a run that is none of a call."""
+    fields: dict[str, Any] = {
+        "run_id": "r",
+        "at": NOON,
+        "code": "tool_failed",
+        "message": "Failed.",
+    }
+    return RunErrorNoted(error_id=error_id, detail="Traceback", **(fields | changes))

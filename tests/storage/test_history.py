@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.storage.made import NOON, a_record, a_start, a_storage, a_written, ids
+from tests.storage.made import NOON, a_record, a_run_error, a_start, a_storage, a_written, ids
 
 from pegboard.core.ports.call_stores import CallTotals, HistoryQuery, TotalsQuery
 from pegboard.core.principal import Principal
@@ -120,6 +120,21 @@ async def test_the_detail_of_an_error_is_found_under_its_id(storage: Storage) ->
         "detail": "Traceback: KeyError('x')",
     }
     assert await storage.history.detail("other") is None
+
+
+async def test_the_detail_of_an_error_of_a_run_is_found_under_its_id(storage: Storage) -> None:
+    storage.listener.on_event(a_run_error("e_r1", step="agent"))
+    await storage.flush()
+
+    assert await storage.history.detail("e_r1") == {
+        "error_id": "e_r1",
+        "run_id": "r",
+        "step": "agent",
+        "at": NOON,
+        "code": "tool_failed",
+        "message": "Failed.",
+        "detail": "Traceback",
+    }
 
 
 async def test_history_itself_never_carries_the_detail(storage: Storage) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.storage.made import NOON, a_record, a_start, ids
+from tests.storage.made import NOON, a_record, a_run_error, a_start, ids
 from tests.storage.test_approvals import an_approval
 from tests.storage.test_approvals import ids as approval_ids
 from tests.storage.test_runs import WAITING
@@ -38,6 +38,8 @@ async def test_old_calls_are_forgotten_with_the_details_of_their_errors(storage:
     failed = {"status": "failed", "error_code": "tool_failed", "error_detail": "Traceback"}
     storage.listener.on_event(a_record("old", started_at=NOON - 5, error_id="e_old", **failed))
     storage.listener.on_event(a_record("new", error_id="e_new", **failed))
+    for error_id, at in (("e_r_old", NOON - 5), ("e_r_new", NOON)):
+        storage.listener.on_event(a_run_error(error_id, at=at))
     await storage.journal.record_start(a_start("unknown", started_at=NOON - 9))
     await storage.flush()
 
@@ -45,6 +47,8 @@ async def test_old_calls_are_forgotten_with_the_details_of_their_errors(storage:
     assert await ids(storage) == ["new", "unknown"]
     assert await storage.history.detail("e_old") is None
     assert await storage.history.detail("e_new") is not None
+    assert await storage.history.detail("e_r_old") is None
+    assert await storage.history.detail("e_r_new") is not None
     assert await storage.upkeep.forget_calls(before=NOON) == 0
 
 

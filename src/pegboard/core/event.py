@@ -10,6 +10,7 @@ from pegboard.core.run_event import (
     NodeChanged,
     NodeReported,
     RunEnded,
+    RunErrorNoted,
     RunFinished,
     RunRested,
     RunStarted,
@@ -202,6 +203,7 @@ Event = (
     | RunFinished
     | StepEnded
     | RunEnded
+    | RunErrorNoted
     | Notice
 )
 

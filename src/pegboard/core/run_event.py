@@ -1,7 +1,8 @@
 """Events of graph runs.
 
 Each attempt emits `RunStarted`, `NodeChanged`, `RunRested` and `RunFinished`, and a replay emits
-them again. `StepEnded` and `RunEnded` are emitted once, when the outcome is stored.
+them again. `StepEnded` and `RunEnded` are emitted once, when the outcome is stored, and
+`RunErrorNoted` when the exception is raised.
 """
 
 from collections.abc import Mapping
@@ -101,6 +102,31 @@ class RunFinished(Struct, frozen=True, kw_only=True):
     duration_ms: float
     nodes: int = 0
     error_code: str = ""
+
+
+RUN_ERROR_IDS = "e_r"
+"""What the ids of errors of runs begin with; those of calls have no `r`."""
+
+
+class RunErrorNoted(Struct, frozen=True, kw_only=True):
+    """A run, or a step of it, has failed with an exception of which its caller sees the id alone.
+
+    Attributes:
+        error_id: Begins with `RUN_ERROR_IDS`.
+        step: The path of the step; empty for the run itself.
+        at: Unix seconds.
+        code: Of the error that the caller sees.
+        message: Its text.
+        detail: For the operator only: type, text and stack of the exception.
+    """
+
+    error_id: str
+    run_id: str
+    at: float
+    code: str
+    message: str
+    detail: str
+    step: str = ""
 
 
 class StepEnded(Struct, frozen=True, kw_only=True):

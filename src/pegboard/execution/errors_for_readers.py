@@ -10,7 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from pegboard.concurrency.exception_groups import unwrap_single_error
+from pegboard.core.event import RunErrorNoted
 from pegboard.core.result import ToolResult
+from pegboard.core.run_event import RUN_ERROR_IDS
 from pegboard.core.stores.result_copy import without_traceback
 from pegboard.errors import (
     AccessDenied,
@@ -141,12 +143,18 @@ def log_unexpected_error(
     )
 
 
+def make_run_error_id() -> str:
+    """A new id of an error of a run that is none of a call."""
+    return f"{RUN_ERROR_IDS}{secrets.token_hex(6)}"
+
+
 def report_step_error(
     step: str, error: Exception, redact: Callable[[str], str] | None = None
 ) -> PegboardError:
     """The error of a step of a run that is no call, as a call reports that of its tool.
 
-    An unexpected exception has an error id, and is logged once with its stack.
+    It has an error id, unless the caller can resolve it. An unexpected exception is logged once
+    with its stack.
 
     Args:
         step: The name of the step.
@@ -154,9 +162,39 @@ def report_step_error(
         redact: Removes known secrets.
     """
     ours = translate_error(step, error)
+    if ours.error_id is None and not isinstance(ours, CallerError):
+        ours.error_id = make_run_error_id()
     shown = make_failed_result(ours, redact).error or ours
     log_unexpected_error(step, ours, shown, lambda: describe_for_operator(shown, redact))
     return shown
+
+
+def describe_run_error(
+    shown: PegboardError,
+    *,
+    run_id: str,
+    at: float,
+    step: str = "",
+    redact: Callable[[str], str] | None = None,
+) -> RunErrorNoted:
+    """The event by which operators find the exception behind an error of a run.
+
+    Args:
+        shown: What the caller sees, with an error id; its cause is the exception.
+        run_id: The run.
+        at: Unix seconds.
+        step: The step; empty for the run itself.
+        redact: Removes known secrets.
+    """
+    return RunErrorNoted(
+        error_id=shown.error_id or "",
+        run_id=run_id,
+        step=step,
+        at=at,
+        code=shown.code,
+        message=str(shown),
+        detail=describe_for_operator(shown, redact),
+    )
 
 
 def status_of(error: PegboardError) -> str:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from pegboard.core.event import CallRecord, CallStarted
+from pegboard.core.event import CallRecord, CallStarted, RunErrorNoted
 from pegboard.core.ports.call_stores import CallTotals, TotalsQuery
 from pegboard.core.principal import Principal
 from pegboard.core.record_snapshot import RecordSnapshot, clean_text
@@ -71,6 +71,19 @@ def detail_row(record: CallRecord, redact: Redact) -> dict[str, Any]:
         "code": clean_text(record.error_code),
         "message": redact(clean_text(record.error_message)),
         "detail": redact(clean_text(record.error_detail))[:MAX_TEXT],
+    }
+
+
+def run_detail_row(event: RunErrorNoted, redact: Redact) -> dict[str, Any]:
+    """The same for an error of a run that is none of a call."""
+    return {
+        "error_id": clean_text(event.error_id),
+        "run_id": clean_text(event.run_id),
+        "step": clean_text(event.step),
+        "at": event.at,
+        "code": clean_text(event.code),
+        "message": redact(clean_text(event.message)),
+        "detail": redact(clean_text(event.detail))[:MAX_TEXT],
     }
 
 

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from pegboard import ToolRegistry
-from pegboard.core.event import Event, RunFinished
+from pegboard.core.event import Event, RunErrorNoted, RunFinished
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.principal import LOCAL
@@ -48,7 +48,9 @@ def test_the_last_error_becomes_the_end_of_the_run(caplog: pytest.LogCaptureFixt
 
 
 def test_what_nobody_may_see_goes_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    tries = AttemptLimit(ToolRegistry(), most=1)
+    board, ear = ToolRegistry(), Ear()
+    board.environment.emitter.add(ear)
+    tries = AttemptLimit(board, most=1)
     pending = (PendingStep(id="w", step="w", kind="person"),)
     last = RunResult(run_id="r", state=NodeState.WAITING, graph="odd", pending=pending)
     result = tries.count_failure(START, RuntimeError("password=swordfish"), last=last)
@@ -58,6 +60,10 @@ def test_what_nobody_may_see_goes_to_the_log(caplog: pytest.LogCaptureFixture) -
     assert "swordfish" not in str(result)
     assert result.error["error_id"] in caplog.text
     assert "password=swordfish" in caplog.text
+    noted = ear.heard[0]
+    assert isinstance(noted, RunErrorNoted)
+    assert (noted.run_id, noted.error_id) == ("r", result.error["error_id"])
+    assert "RuntimeError" in noted.detail
     assert result.pending == ()
 
 

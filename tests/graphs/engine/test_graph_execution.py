@@ -1,15 +1,21 @@
 """The order of nodes: what runs when, what is skipped, and what a failure ends."""
 
+from collections.abc import AsyncIterator
+from pathlib import Path
+
 import pytest
+from tests.features.conversations.made import a_board, ask
 from tests.graphs.made import Bench, after, at_the_bench, call, states
 
 from pegboard import ToolContext
 from pegboard.core.event import NodeChanged, RunFinished, RunStarted
 from pegboard.core.graph import Edge, Graph, Node, NodeState
+from pegboard.core.model_messages import ModelPart, ModelRequest
 from pegboard.core.principal import Principal
 from pegboard.core.run import RunResult
 from pegboard.errors import GraphInvalid, InvalidRequest
 from pegboard.graphs import run_graph
+from pegboard.testing import ScriptedModel
 
 FAILS = {"fail": "no"}
 
@@ -335,3 +341,24 @@ def test_a_long_chain_of_nodes_is_no_trouble() -> None:
     )
 
     assert run(*nodes).state is NodeState.COMPLETED
+
+
+class OddModel(ScriptedModel):
+    """A model whose client has a fault."""
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelPart]:
+        raise ValueError("the cause")
+        yield  # a generator, as the others
+
+
+async def test_an_operator_finds_the_exception_behind_the_error_id_of_a_step(
+    tmp_path: Path,
+) -> None:
+    async with a_board(tmp_path, kind=OddModel) as (board, _):
+        events, _ = await ask(board, "hi")
+        (shown,) = [event.data for event in events if event.event == "error"]
+        detail = await board.history.detail(shown["error_id"])
+
+    assert detail is not None
+    assert detail["step"] == "agent"
+    assert "ValueError: the cause" in detail["detail"]

@@ -194,5 +194,5 @@ class History(Protocol):
         ...
 
     async def detail(self, error_id: str) -> dict[str, Any] | None:
-        """The operator's detail behind an error id; None when unknown."""
+        """The operator's detail behind an error id, of a call or a run; None when unknown."""
         ...

@@ -4,7 +4,6 @@ A run whose attempts keep failing with an error that is no outcome of a node end
 """
 
 import logging
-import secrets
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -20,6 +19,7 @@ from pegboard.core.ports.durability import RunStart, RunSteps
 from pegboard.core.result import error_to_dict
 from pegboard.core.run import NodeRun, PendingStep, RunResult
 from pegboard.errors import PegboardError, ToolFailed, ToolTimeout
+from pegboard.execution.errors_for_readers import describe_run_error, make_run_error_id
 from pegboard.graphs.engine.graph_execution import GraphExecution
 from pegboard.graphs.engine.run_context import NameNow, RunContext, SendSignal
 from pegboard.graphs.engine.steps import StoreErrorSteps
@@ -247,7 +247,7 @@ class AttemptLimit:
             if len(self._failed) > _MAX_KNOWN:
                 del self._failed[next(iter(self._failed))]
             raise error
-        return self.end(start, _public_error(start.run_id, error), last=last)
+        return self.end(start, self._report(start.run_id, error), last=last)
 
     def end(
         self,
@@ -283,17 +283,26 @@ class AttemptLimit:
             )
         return result
 
-
-def _public_error(run_id: str, error: Exception) -> PegboardError:
-    """The part of an error that may be shown; the log has all of it."""
-    if isinstance(error, PegboardError):
-        _LOG.error("graphs: run %s failed after its last attempt: %s", run_id, error)
-        return error
-    error_id = f"e_{secrets.token_hex(6)}"
-    _LOG.error(
-        "graphs: run %s failed after its last attempt: error id %s",
-        run_id,
-        error_id,
-        exc_info=error,
-    )
-    return ToolFailed("The run could not be executed: an unexpected error.", error_id=error_id)
+    def _report(self, run_id: str, error: Exception) -> PegboardError:
+        """Log an error, and return the part of it that may be shown."""
+        if isinstance(error, PegboardError):
+            _LOG.error("graphs: run %s failed after its last attempt: %s", run_id, error)
+            return error
+        environment = self._board.environment
+        shown = ToolFailed(
+            "The run could not be executed: an unexpected error.", error_id=make_run_error_id()
+        )
+        shown.__cause__ = error
+        _LOG.error(
+            "graphs: run %s failed after its last attempt: error id %s",
+            run_id,
+            shown.error_id,
+            exc_info=error,
+        )
+        if environment.emitter.has_listeners:
+            environment.emitter.emit(
+                describe_run_error(
+                    shown, run_id=run_id, at=environment.now(), redact=environment.redact
+                )
+            )
+        return shown

@@ -469,7 +469,9 @@ async def _run_kind(node: NodeExecution) -> NodeRun:
     except (PegboardError, asyncio.CancelledError):
         raise
     except Exception as error:
-        raise report_step_error(node.step, error, node.run.board.environment.redact) from error
+        shown = report_step_error(node.step, error, node.run.board.environment.redact)
+        node.run.note_error(node.step, shown)
+        raise shown from error
 
 
 def _as_list(items: Any) -> list[Any]:

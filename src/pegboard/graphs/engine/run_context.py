@@ -19,7 +19,8 @@ from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import CONTROL, RunSteps, Signal
 from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun, PendingStep
-from pegboard.errors import Unavailable
+from pegboard.errors import PegboardError, Unavailable
+from pegboard.execution.errors_for_readers import describe_run_error
 from pegboard.graphs.engine.stop_signal import Stopped, StopSignal, StoreFailed, Suspended
 from pegboard.graphs.failover import SubstituteFinder
 from pegboard.graphs.node_kind import NodeKind
@@ -337,6 +338,16 @@ class RunContext:
                     reason=run.reason,
                     instead_of=run.instead_of,
                     replayed=replayed,
+                )
+            )
+
+    def note_error(self, step: str, shown: PegboardError) -> None:
+        """Let operators find the exception behind the error of a step by its error id."""
+        if shown.error_id and self._emitter.has_listeners:
+            redact = self.board.environment.redact
+            self._emitter.emit(
+                describe_run_error(
+                    shown, run_id=self.run_id, step=step, at=self.now(), redact=redact
                 )
             )
 

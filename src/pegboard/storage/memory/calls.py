@@ -3,7 +3,7 @@
 from typing import Any
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.event import CallRecord, CallStarted, Event
+from pegboard.core.event import CallRecord, CallStarted, Event, RunErrorNoted
 from pegboard.core.pagination import Position, check_page_size, decode_position, encode_cursor
 from pegboard.core.ports.audit_store import AuditStore
 from pegboard.core.ports.call_stores import (
@@ -13,6 +13,7 @@ from pegboard.core.ports.call_stores import (
     TotalsQuery,
 )
 from pegboard.core.record_snapshot import freeze
+from pegboard.core.run_event import RUN_ERROR_IDS
 from pegboard.errors import Unavailable
 from pegboard.storage.audit_entries import StartFilter, in_history, start_not_audited
 from pegboard.storage.history_rows import (
@@ -22,6 +23,7 @@ from pegboard.storage.history_rows import (
     Redact,
     call_row,
     detail_row,
+    run_detail_row,
     slot_seconds,
     start_row,
     sum_calls,
@@ -73,6 +75,8 @@ class MemoryCalls:
             self.dropped += _trim(self._unfinished, self._bound)
 
     def on_event(self, event: Event) -> None:
+        if isinstance(event, RunErrorNoted):
+            self._add_detail(run_detail_row(event, self._redact))
         if not isinstance(event, CallRecord):
             return
         frozen = freeze(event, keep_arguments=self._keep_arguments)
@@ -90,6 +94,9 @@ class MemoryCalls:
             for id_ in old:
                 _, row = self._finished.pop(id_)
                 self._details.pop(row["error_id"], None)
+            for id_, detail in list(self._details.items()):
+                if id_.startswith(RUN_ERROR_IDS) and detail["at"] < before:
+                    del self._details[id_]
             return len(old)
 
     def _finish(self, record: CallRecord, row: dict[str, Any]) -> None:
@@ -102,6 +109,14 @@ class MemoryCalls:
         if record.error_id and record.error_detail:
             self._details[record.error_id] = detail_row(record, self._redact)
             _trim(self._details, self._bound)
+
+    def _add_detail(self, detail: dict[str, Any]) -> None:
+        try:
+            with self._gate:
+                self._details[detail["error_id"]] = detail
+                _trim(self._details, self._bound)
+        except Unavailable:
+            self.dropped += 1
 
     def _next(self, started_at: float) -> Position:
         self._number += 1

@@ -6,13 +6,13 @@ from typing import Any
 from msgspec import json
 from sqlalchemy import Table
 
-from pegboard.core.event import CallRecord, CallStarted, Event
+from pegboard.core.event import CallRecord, CallStarted, Event, RunErrorNoted
 from pegboard.core.record_snapshot import RecordSnapshot, freeze
 from pegboard.errors import Unavailable
 from pegboard.storage.audit_entries import StartFilter, in_history, start_not_audited
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import PreparedInsert, Transaction
-from pegboard.storage.history_rows import Redact, call_row, detail_row, start_row
+from pegboard.storage.history_rows import Redact, call_row, detail_row, run_detail_row, start_row
 from pegboard.storage.sql.audit import append
 from pegboard.storage.tables import CALLS, ERROR_DETAILS
 
@@ -102,6 +102,9 @@ class SqlRecorder:
 
     def on_event(self, event: Event) -> None:
         """Queue the record of a call for the next commit."""
+        if isinstance(event, RunErrorNoted):
+            detail = run_detail_row(event, self._redact)
+            self._database.post(lambda transaction: _add_detail(transaction, detail))
         if not isinstance(event, CallRecord):
             return
         frozen = freeze(event, keep_arguments=self._keep_arguments)
@@ -114,8 +117,11 @@ class SqlRecorder:
         row = call_row(frozen, keep_arguments=self._keep_arguments, redact=self._redact)
         transaction.quick(_FINISH, _values(row))
         if frozen.record.error_id and frozen.record.error_detail:
-            detail = detail_row(frozen.record, self._redact)
-            transaction.quick(_DETAIL, (detail["error_id"], json.encode(detail).decode()))
+            _add_detail(transaction, detail_row(frozen.record, self._redact))
+
+
+def _add_detail(transaction: Transaction, detail: dict[str, Any]) -> None:
+    transaction.quick(_DETAIL, (detail["error_id"], json.encode(detail).decode()))
 
 
 def _insert(transaction: Transaction, values: tuple[Any, ...]) -> None:

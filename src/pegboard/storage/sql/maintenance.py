@@ -20,6 +20,7 @@ from pegboard.core.ports.clock import Clock
 from pegboard.core.ports.maintenance import Counts, QuotePlaces
 from pegboard.core.record_snapshot import clean_text
 from pegboard.core.result import RESULT_URI
+from pegboard.core.run_event import RUN_ERROR_IDS
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.history_rows import UNKNOWN
@@ -153,6 +154,7 @@ class SqlUpkeep:
                 transaction.execute(delete(CALLS).where(CALLS.c.id.in_(ids)))
             return len(rows)
 
+        await self._database.run(lambda transaction: _forget_run_errors(transaction, before))
         return await self._all(lambda: self._database.run(forget))
 
     async def forget_plans(self, *, before: float) -> int:
@@ -228,3 +230,16 @@ def _is_of_runs(transaction: Transaction, ids: Sequence[str]) -> "ColumnElement[
         run = func.split_part(key, ":", 1)
     odd = [id_ for id_ in ids if ":" in id_]
     return or_(run.in_(ids), *(key.startswith(f"{id_}:", autoescape=True) for id_ in odd))
+
+
+def _forget_run_errors(transaction: Transaction, before: float) -> None:
+    """Delete the details of errors of runs that are older; few runs have any."""
+    columns = ERROR_DETAILS.c
+    known = select(columns.error_id, columns.body).where(
+        columns.error_id.startswith(RUN_ERROR_IDS, autoescape=True)
+    )
+    old = [row.error_id for row in transaction.all(known) if json.loads(row.body)["at"] < before]
+    for at in range(0, len(old), _CHUNK):
+        transaction.execute(
+            delete(ERROR_DETAILS).where(columns.error_id.in_(old[at : at + _CHUNK]))
+        )
