@@ -30,6 +30,7 @@ PLAN = {"steps": [{"step_id": 1, "tool_id": "my__greet", "input_mapping": {"name
         (("plan", "my__greet", "-p", "name=Ada"), "my__greet"),
         (("plan", "my__greet", "-p", "name=Ada", "--mermaid"), "flowchart"),
         (("runs", "list"), "begun"),
+        (("runs", "list", "--assigned"), "question"),
         (("graph", "show"), "my__greet"),
         (("graph", "around", "my__greet"), "my__greet"),
         (("graph", "breaks", "my__greet"), "because it needs"),

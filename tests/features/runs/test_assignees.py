@@ -11,7 +11,7 @@ from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run_store import StoredRun
 from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun, PendingStep, RunResult
-from pegboard.features.runs.assignees import find_assigned, find_names, show_questions
+from pegboard.features.runs.assignees import find_names, find_questions_to, show_questions
 from pegboard.features.runs.views import RunView
 from pegboard.storage.memory.storage import MemoryStorage
 
@@ -56,8 +56,8 @@ async def test_an_account_is_asked_by_each_of_its_names() -> None:
 
 
 def test_a_question_is_for_whom_it_names() -> None:
-    assert find_assigned(RUN, RESULT.pending, BOB, {"bob"}) == (MINE,)
-    assert find_assigned(RUN, RESULT.pending, BOB, {"max"}) == ()
+    assert find_questions_to(RUN, RESULT.pending, BOB, {"bob"}) == (MINE,)
+    assert find_questions_to(RUN, RESULT.pending, BOB, {"max"}) == ()
 
 
 @pytest.mark.parametrize(
@@ -76,14 +76,14 @@ def test_a_run_asks_those_whom_its_caller_may_see(changes: dict[str, Any], asks:
     asker = structs.replace(RUN.start.principal, **changes)
     run = structs.replace(RUN, start=structs.replace(RUN.start, principal=asker))
 
-    assert (find_assigned(run, RESULT.pending, BOB, {"bob"}) == (MINE,)) is asks
+    assert (find_questions_to(run, RESULT.pending, BOB, {"bob"}) == (MINE,)) is asks
 
 
 def test_a_caller_without_an_account_is_asked_in_its_tenant_alone() -> None:
-    assert find_assigned(RUN, RESULT.pending, Principal(id="bob", tenant="acme"), {"bob"}) == (
+    assert find_questions_to(RUN, RESULT.pending, Principal(id="bob", tenant="acme"), {"bob"}) == (
         MINE,
     )
-    assert find_assigned(RUN, RESULT.pending, Principal(id="bob", tenant="zoo"), {"bob"}) == ()
+    assert find_questions_to(RUN, RESULT.pending, Principal(id="bob", tenant="zoo"), {"bob"}) == ()
 
 
 def test_who_is_asked_sees_nothing_but_the_question() -> None:

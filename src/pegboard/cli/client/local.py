@@ -142,13 +142,16 @@ class LocalBoard(LocalParts):
         is_new = view.run.start.created_at >= began
         return view.to_dict(), 0 if is_new else await self.last_event(view.id)
 
-    async def list_runs(self, *, state: str, limit: int, cursor: str) -> Answer:
-        """One page of runs."""
+    async def list_runs(
+        self, *, state: str, limit: int, cursor: str, assigned: bool = False
+    ) -> Answer:
+        """One page of runs, or of those of others that ask the caller."""
         from pegboard.core.ports.run_store import RunQuery
 
-        page = await self._board.runs.list(
-            RunQuery(state=state, limit=limit, cursor=cursor), principal=self._caller
-        )
+        runs = self._board.runs
+        find = runs.list_for_assignee if assigned else runs.list
+        query = RunQuery(state=state, limit=limit, cursor=cursor)
+        page = await find(query, principal=self._caller)
         runs = [view.to_dict() for view in page.runs]
         return {"runs": runs, "next_cursor": page.next_cursor or None}
 

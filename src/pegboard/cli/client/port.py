@@ -369,8 +369,10 @@ class BoardClient(Protocol):
         """
         ...
 
-    async def list_runs(self, *, state: str, limit: int, cursor: str) -> Answer:
-        """One page of runs."""
+    async def list_runs(
+        self, *, state: str, limit: int, cursor: str, assigned: bool = False
+    ) -> Answer:
+        """One page of runs, or of those of others that ask the caller."""
         ...
 
     async def show_run(self, run_id: str) -> Answer:

@@ -240,9 +240,12 @@ class RemoteBoard(BoardRequests):
         run = await self._post("/runs", {**what, "params": dict(params)}, key=key)
         return run, await self.last_event(run["run_id"]) if key else 0
 
-    async def list_runs(self, *, state: str, limit: int, cursor: str) -> Answer:
-        """One page of runs."""
-        return await self._get("/runs", state=state, limit=limit, cursor=cursor)
+    async def list_runs(
+        self, *, state: str, limit: int, cursor: str, assigned: bool = False
+    ) -> Answer:
+        """One page of runs, or of those of others that ask the caller."""
+        which = {"assigned": "true"} if assigned else {}
+        return await self._get("/runs", state=state, limit=limit, cursor=cursor, **which)
 
     async def show_run(self, run_id: str) -> Answer:
         """The current state of a run."""

@@ -42,6 +42,9 @@ RunId = Annotated[str, typer.Argument(help="The run's id.")]
 def list_runs(
     *,
     state: Annotated[State | None, typer.Option(help="Only runs in this state.")] = None,
+    assigned: Annotated[
+        bool, typer.Option("--assigned", help="Runs of others that ask you, instead of yours.")
+    ] = False,
     limit: Annotated[int, typer.Option(min=1, max=500, help="Maximum number of entries.")] = 20,
     cursor: Annotated[str, typer.Option(help="Cursor of the next page.")] = "",
     board: BoardOption = None,
@@ -54,12 +57,19 @@ def list_runs(
         chosen = settings(board, data, url)
         page = _on_board(
             chosen,
-            lambda client: client.list_runs(state=state or "", limit=limit, cursor=cursor),
+            lambda client: client.list_runs(
+                state=state or "", limit=limit, cursor=cursor, assigned=assigned
+            ),
         )
     if json:
         say_json(page)
         return
-    table(("run", "state", "begun", "ms", "plan", "graph"), map(_row, page["runs"]))
+    if assigned:
+        from pegboard.cli.output.runs import list_questions
+
+        table(("run", "begun", "graph", "question", "asks"), list_questions(page["runs"]))
+    else:
+        table(("run", "state", "begun", "ms", "plan", "graph"), map(_row, page["runs"]))
     if not keeps_data(chosen):
         note(_NOT_KEPT)
     if page["next_cursor"]:

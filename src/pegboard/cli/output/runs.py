@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -236,3 +236,11 @@ async def _print_events(
         elif not quiet and event.kind == "node_changed" and data["state"] != "ready":
             detail = data.get("reason") or data.get("error_code") or data.get("tool") or ""
             note(f"{data['state']:<12} {data['node']}  {detail}".rstrip())
+
+
+def list_questions(runs: Iterable[dict[str, Any]]) -> Iterator[tuple[str, ...]]:
+    """A row for each question, by whose id `pegboard runs answer` answers it."""
+    for run in runs:
+        for item in run["pending"]:
+            begun = format_time(run["created_at"])
+            yield run["run_id"], begun, run["graph"], item["id"], item.get("message", "")

@@ -28,7 +28,7 @@ async def find_names(store: IdentityStore, principal: Principal) -> frozenset[st
     return frozenset(names if user is None else {*names, user.handle, user.email} - {""})
 
 
-def find_assigned(
+def find_questions_to(
     run: StoredRun,
     pending: Collection[PendingStep],
     principal: Principal,

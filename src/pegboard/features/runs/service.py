@@ -20,7 +20,7 @@ from pegboard.features.permissions import (
 )
 from pegboard.features.plans import Plans
 from pegboard.features.runs.answers import CANCELLED, RunAnswers
-from pegboard.features.runs.assignees import FindNames, find_assigned, show_questions
+from pegboard.features.runs.assignees import FindNames, find_questions_to, show_questions
 from pegboard.features.runs.control import RunControl
 from pegboard.features.runs.event_feed import RunFeed, find_last_event, follow_events
 from pegboard.features.runs.questions import RunQuestions
@@ -37,7 +37,7 @@ async def _no_names(_principal: Principal) -> tuple[str, ...]:
     return ()
 
 
-_READS = ("get", "find_questions", "wait", "list", "list_assigned", "events", "last_event")
+_READS = ("get", "find_questions", "wait", "list", "list_for_assignee", "events", "last_event")
 _STARTS = ("start_plan", "start_graph", "start_call")
 """Each step of the run is checked with the scopes of the key."""
 _CONTROLS = ("pause", "resume", "cancel", "answer", "send")
@@ -194,10 +194,10 @@ class Runs:
         run = await self._store.get(run_id)
         if run is None or may_see_run(principal, run):
             return None
-        asked = await self._find_assigned(run, principal)
+        asked = await self._find_questions_to(run, principal)
         return show_questions(await self._view(run), asked) if asked else None
 
-    async def list_assigned(
+    async def list_for_assignee(
         self, query: RunQuery | None = None, *, principal: Principal
     ) -> RunList:
         """One page of the runs of others that ask this caller, newest first.
@@ -218,7 +218,7 @@ class Runs:
             show_questions(summarize(run), asked)
             for run in page.runs
             if run.result is not None and not may_see_run(principal, run)
-            if (asked := find_assigned(run, run.result.pending, principal, names))
+            if (asked := find_questions_to(run, run.result.pending, principal, names))
         ]
         return RunList(runs=tuple(views), next_cursor=page.next_cursor)
 
@@ -312,7 +312,7 @@ class Runs:
             run = await self._visible(run_id, principal)
             asked = None
         else:
-            asked = await self._find_assigned(run, principal)
+            asked = await self._find_questions_to(run, principal)
             if pending_id not in {item.id for item in asked}:
                 raise _not_found(run_id)
         check_may_control_run(principal, run)
@@ -399,11 +399,13 @@ class Runs:
         check_may_control_run(principal, run, instead=RUNS_SCOPE)
         return run
 
-    async def _find_assigned(self, run: StoredRun, principal: Principal) -> tuple[PendingStep, ...]:
+    async def _find_questions_to(
+        self, run: StoredRun, principal: Principal
+    ) -> tuple[PendingStep, ...]:
         if run.state.is_final:
             return ()
         seen = await self._runner.result(run.start.run_id, wait=False)
-        return find_assigned(run, seen.pending, principal, await self._names(principal))
+        return find_questions_to(run, seen.pending, principal, await self._names(principal))
 
     async def _view(self, run: StoredRun) -> RunView:
         return await view_run(self._store, run, now=self._registry.environment.now())

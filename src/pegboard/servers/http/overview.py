@@ -59,7 +59,7 @@ async def _find_needs(board: Pegboard, principal: Principal) -> dict[str, Any]:
     waiting = RunQuery(state=NodeState.WAITING.value, limit=_MOST)
     asking = RunQuery(limit=_MOST)
     runs = (
-        *(await board.runs.list_assigned(asking, principal=principal)).runs,
+        *(await board.runs.list_for_assignee(asking, principal=principal)).runs,
         *(await board.runs.list(waiting, principal=principal)).runs,
     )
     questions = [

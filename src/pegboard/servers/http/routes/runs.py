@@ -71,7 +71,7 @@ async def list_runs(
 ) -> Response:
     """List the runs that you may see, or those of others that ask you, newest first."""
     query = RunQuery(**wanted.model_dump(exclude={"assigned"}))
-    find = board.runs.list_assigned if wanted.assigned else board.runs.list
+    find = board.runs.list_for_assignee if wanted.assigned else board.runs.list
     try:
         page = await find(query, principal=caller)
     except InvalidRequest as error:  # the rest of the query is valid
