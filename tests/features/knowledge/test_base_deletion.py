@@ -17,10 +17,11 @@ from tests.storage.test_documents import a_document
 from pegboard import Pegboard
 from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import LOCAL
-from pegboard.errors import ResourceNotFound
+from pegboard.errors import ResourceNotFound, Unavailable
 from pegboard.features.knowledge import NewBase, NewDocument
 from pegboard.features.knowledge.bases import KnowledgeBase
 from pegboard.runtime import Settings
+from pegboard.runtime.wiring import knowledge as wiring
 
 __all__ = ["postgres", "postgres_server"]
 
@@ -115,6 +116,38 @@ async def test_a_document_whose_base_goes_while_it_is_stored_goes_too(
             await board.knowledge.documents.add(base, new, principal=LOCAL)
 
         assert await list_left(board, tmp_path) == []
+
+
+async def test_a_deletion_that_fails_is_shown_and_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wiring, "_FIRST_RETRY", 0.05)
+    async with Pegboard(data=tmp_path) as board:
+        base = await board.knowledge.add_base(NewBase(name="handbook"), principal=LOCAL)
+        await put_in(board, base, OLD)
+        await settle(board, base)
+        documents = board.knowledge.documents
+        remove, failures = documents.remove, [Unavailable("busy"), Unavailable("busy")]
+
+        async def fail_first(row: StoredDocument) -> None:
+            if failures:
+                raise failures.pop()
+            await remove(row)
+
+        monkeypatch.setattr(documents, "remove", fail_first)
+        (before,) = await board.knowledge.view_bases([base], principal=LOCAL)
+        with pytest.raises(Unavailable, match="busy"):
+            await board.knowledge.delete_base(base, principal=LOCAL)
+        (after,) = await board.knowledge.view_bases([base], principal=LOCAL)
+
+        async def is_gone() -> bool:
+            return await board._open.storage.resources.get(base.id) is None
+
+        await until(is_gone)
+        assert await list_left(board, tmp_path) == []
+        assert failures == []
+
+    assert [shown["is_being_deleted"] for shown in (before, after)] == [False, True]
 
 
 @pytest.mark.timeout(60)

@@ -1,6 +1,7 @@
 """A base of the board file: its folder is taken in, followed, read on in, and never half shown."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from pegboard.features.knowledge.queue import SLOTS
 from pegboard.features.knowledge.refresh import RefreshSchedule
 from pegboard.features.knowledge.schemas import AddDocuments
 from pegboard.features.knowledge.service import find_declared_source
+from pegboard.testing import FakeClock
 
 BOARD = "sources: []\nknowledge: [{name: handbook, folder: handbook, refresh: 1h}]\n"
 
@@ -146,6 +148,42 @@ async def test_what_is_due_is_started_once(board: Pegboard) -> None:
     assert schedule.pause == 60.0
     assert find_declared_source(find_base(board)).folder == "handbook"
     assert (INGESTER.kind, SLOTS) == ("service", 2)
+
+
+async def test_an_empty_base_whose_folder_could_not_be_read_is_tried_again_ever_later(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "board.yaml").write_text(
+        "sources: []\nknowledge: [{name: handbook, folder: handbook}]\n"
+    )
+    clock = FakeClock(start=time.time())  # the runs end by the real one
+
+    async def count_runs(board: Pegboard) -> int:
+        runs = (await board.runs.list(principal=INGESTER)).runs
+        for run in runs:
+            await board.runs.wait(run.id, principal=INGESTER)
+        return len(runs)
+
+    counts: list[int] = []
+    async with Pegboard(tmp_path / "board.yaml") as board:
+        schedule = RefreshSchedule(board.knowledge, now=clock.time)
+        for seconds in (0, 0, 65, 65, 65):
+            clock.advance(seconds)
+            await schedule.run_due()
+            counts.append(await count_runs(board))
+        (tmp_path / "handbook").mkdir()
+        (tmp_path / "handbook" / "a.md").write_text("The desk opens at ten.")
+        clock.advance(300)
+        await schedule.run_due()
+        rows = await settle(board)
+        counts.append(await count_runs(board))
+        clock.advance(7_200)
+        await schedule.run_due()
+        counts.append(await count_runs(board))
+
+    assert counts[:5] == [1, 1, 2, 3, 3]
+    assert set(rows) == {"a.md"}
+    assert counts[-1] == counts[-2]
 
 
 def test_hidden_files_and_links_are_left_out(tmp_path: Path) -> None:

@@ -29,7 +29,8 @@ export const baseQuery = (base: string) =>
     queryKey: ["base", base],
     queryFn: ({ signal }) =>
       unwrap(api.GET("/knowledge/{base}", { params: { path: { base } }, signal })),
-    refetchInterval: ({ state }) => (state.data?.reembedding ? 3_000 : false),
+    refetchInterval: ({ state }) =>
+      state.data?.reembedding || state.data?.is_being_deleted ? 3_000 : false,
   });
 
 /** The documents of a base, the worst first; kept up to date by its events. */

@@ -143,6 +143,11 @@ export const knowledge = {
   // Deleting
   deleteQuestion: (title: string) => `Delete “${title}” for good?`,
   deleting: "Deleting",
+  beingDeleted: "Being deleted",
+  isBeingDeleted: "This knowledge base is being deleted.",
+  isBeingDeletedWhy:
+    "It takes in nothing more. A deletion that fails, as while an answer still reads a document, is tried again by itself.",
+  deleteNow: "Try again now",
   theFile: "The file",
   theFiles: (count: number) => formatCount(count, "document"),
   withText: (bytes: number) => `${formatBytes(bytes)}, with the text taken from it`,

@@ -35,6 +35,7 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
         web: Who may add web addresses.
         updated_at: Of the document that was changed last.
         gatherings: The last look at each source; none for readers.
+        is_being_deleted: Whether a deletion has begun that has not ended.
     """
 
     base: KnowledgeBase
@@ -47,6 +48,7 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
     web: WebPolicy
     updated_at: float
     gatherings: Sequence[SourceLook] = ()
+    is_being_deleted: bool = False
 
     def to_dict(self, *, owner: str = "", seen: VisibilityDecision | None = None) -> dict[str, Any]:
         """A `BaseAnswer`."""
@@ -65,6 +67,7 @@ class BaseFacts(Struct, frozen=True, kw_only=True):
             "may_add_web": may_edit_base(self.principal, base)
             and may_add_web(self.principal, self.web),
             "is_declared": base.declared is not None,
+            "is_being_deleted": self.is_being_deleted,
             "source": "" if base.declared is None else base.declared.folder or base.declared.url,
             "settings": base.settings.model_dump(),
             "stages": ["words", *(["meaning"] if self.embedder else [])],

@@ -191,6 +191,11 @@ class Bases:
             raise ResourceNotFound(f"The knowledge base '{base.name}' is being deleted.")
         raise ResourceNotFound(f"There is no knowledge base '{base.name}'.")
 
+    async def is_being_deleted(self, base: KnowledgeBase) -> bool:
+        """Whether a base is being deleted, by whichever server."""
+        stored = await self._find_stored(base.id) if base.resource is not None else None
+        return stored is not None and stored.is_being_deleted
+
     def resolve(self, resource: StoredResource, *, principal: Principal) -> VisibilityDecision:
         """Why a caller sees a stored base."""
         return self._index.resolve(principal, resource)

@@ -1,13 +1,14 @@
 """What goes with a document: what was kept of the answers that quote it; and with a base.
 
-A base that is deleted takes in nothing more before its documents go, and a deletion that a crash
-has broken off is finished by the next start.
+A base that is deleted takes in nothing more before its documents go. A deletion that fails is tried
+again, also by the next start.
 """
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from msgspec import structs
 
@@ -159,24 +160,39 @@ class BaseDeletion:
         await self._close(base)
         await self._delete_documents(base.id)
 
-    async def finish(self) -> None:
-        """Go on with deletions that a crash has broken off.
+    async def finish(self) -> bool:
+        """Go on with deletions that have failed, or that a crash has broken off.
 
         Several servers may do so at once, also beside one that deletes.
+
+        Returns:
+            Whether nothing is left to delete.
         """
+        failed = False
         filled = await self._store.list_bases()  # first: a base is stored before its documents
         stored = await self._bases.list_visible(INGESTER, kind="knowledge")
         known = {base.id for base in stored}
         for id_ in filled:
             if id_ not in known and not id_.startswith(DECLARED):
-                with log_and_continue(_LOG, f"knowledge: documents of {id_} are not deleted"):
-                    await self._delete_documents(id_)
+                failed |= not await self._finish(
+                    partial(self._delete_documents, id_),
+                    what=f"knowledge: documents of {id_} are not deleted",
+                )
         for base in stored:
             if base.is_being_deleted:
-                what = f"knowledge: the base {base.id} is not deleted"
-                # another server may be faster
-                with log_and_continue(_LOG, what), suppress(ResourceNotFound):
-                    await self._resources.delete(base.id, principal=INGESTER)
+                failed |= not await self._finish(
+                    partial(self._resources.delete, base.id, principal=INGESTER),
+                    what=f"knowledge: the base {base.id} is not deleted",
+                )
+        return not failed
+
+    async def _finish(self, delete: Callable[[], Awaitable[None]], *, what: str) -> bool:
+        """Whether something is deleted now; why it is not is logged."""
+        with log_and_continue(_LOG, what):
+            with suppress(ResourceNotFound):  # another server may be faster
+                await delete()
+            return True
+        return False
 
     async def _close(self, base: StoredResource) -> None:
         """Let a base take in nothing more, on any server."""

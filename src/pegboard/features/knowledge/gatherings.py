@@ -84,6 +84,20 @@ async def list_gatherings(
     ]
 
 
+async def list_looks(runs: Runs, base: KnowledgeBase, wanted: DocumentSource) -> list[SourceLook]:
+    """The last looks at one source of a base, the newest first.
+
+    Args:
+        runs: Has the runs that gather.
+        base: The base.
+        wanted: The source.
+    """
+    query = RunQuery(plan_id=plan_of(base.id), limit=_MAX_RUNS)
+    page = await runs.list(query, principal=INGESTER)
+    found = (_read_gathering(view.run, base) for view in page.runs)
+    return [it for it in found if it is not None and it.wanted.source == wanted.source]
+
+
 def _read_gathering(run: StoredRun, base: KnowledgeBase) -> SourceLook | None:
     """How a run went; None for one that gathers nothing for the base."""
     nodes: Sequence[Mapping[str, Any]] = run.start.graph.get("nodes", ())

@@ -150,6 +150,13 @@ class BaseAnswer(BaseModel):
     may_change: Annotated[bool, Field(description="Whether you may change it and its documents.")]
     may_add_web: Annotated[bool, Field(description="Whether you may add web addresses to it.")]
     is_declared: Annotated[bool, Field(description="Whether the board file declares it.")]
+    is_being_deleted: Annotated[
+        bool,
+        Field(
+            description="Whether it is being deleted, and takes in nothing more. A deletion that "
+            "fails is tried again by itself; `DELETE` tries it at once."
+        ),
+    ]
     source: Annotated[str, Field(description="Folder or address of a declared one.")]
     settings: BaseSettings
     stages: Annotated[

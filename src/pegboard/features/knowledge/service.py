@@ -44,7 +44,7 @@ from pegboard.features.knowledge.document_sources import (
 )
 from pegboard.features.knowledge.documents import Documents, find_group
 from pegboard.features.knowledge.evidence import name_waiting
-from pegboard.features.knowledge.gatherings import list_gatherings
+from pegboard.features.knowledge.gatherings import SourceLook, list_gatherings, list_looks
 from pegboard.features.knowledge.ingestion import INGESTER, is_settled, open_copy
 from pegboard.features.knowledge.parts import DocumentChange, KnowledgeParts
 from pegboard.features.knowledge.queue import IngestionQueue
@@ -181,7 +181,7 @@ class Knowledge:
     async def delete_base(self, base: KnowledgeBase, *, principal: Principal) -> None:
         """Delete a base with all its documents, for all who see it; it takes in nothing more.
 
-        A deletion that was broken off goes on when it is repeated, or at the next start.
+        A deletion that fails goes on when it is repeated, by itself later, and at the next start.
 
         Raises:
             AccessDenied: The caller may not change it.
@@ -234,6 +234,7 @@ class Knowledge:
             web=self._parts.web,
             updated_at=max((row.updated_at for row in rows), default=0.0),
             gatherings=await list_gatherings(self._runs, base, sources) if may_edit else (),
+            is_being_deleted=await self.bases.is_being_deleted(base),
         )
 
     async def refresh(self, base: KnowledgeBase, *, principal: Principal) -> list[str]:
@@ -311,6 +312,10 @@ class Knowledge:
             if not is_gathering and all(map(is_settled, rows)):
                 return rows
             await asyncio.sleep(_LOOK_AGAIN)
+
+    async def list_looks(self, base: KnowledgeBase, wanted: DocumentSource) -> list[SourceLook]:
+        """The last looks at one source of a base, the newest first."""
+        return await list_looks(self._runs, base, wanted)
 
     async def _list_sources(
         self, base: KnowledgeBase, principal: Principal

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("pegboard.knowledge")
 SOURCE = "knowledge"
+_FIRST_RETRY, _LAST_RETRY = 30.0, 3_600.0
+"""Seconds until a deletion that has failed is tried again, at first and at most."""
 """The name of the source of the tools."""
 
 
@@ -81,6 +83,7 @@ class BoardKnowledge:
         self._runs: Runs | None = None
         self._refresher: asyncio.Task[None] | None = None
         self._cleaner: asyncio.Task[None] | None = None
+        self._is_closed = False
         self._files: Files | None = None
         self._made: Knowledge | None = None
         self._tools: tuple[Tool, ...] = ()
@@ -131,11 +134,8 @@ class BoardKnowledge:
 
     async def recover(self) -> None:
         """Go on with what an earlier process has left, and refresh what the board file says."""
-        has_documents = self._blobs is not None and await self._storage.documents.list_bases()
-        if self._cleaner is None and has_documents:
-            self._cleaner = asyncio.create_task(
-                self._finish_deletions(), name="finish deletions of knowledge bases"
-            )
+        if self._blobs is not None:
+            self._finish_deletions(after=0.0)
         if not self.has_bases:
             return
         self.service.wake()
@@ -144,6 +144,7 @@ class BoardKnowledge:
 
     async def close(self) -> None:
         """Stop what runs in the background."""
+        self._is_closed = True
         tasks = [task for task in (self._refresher, self._cleaner) if task is not None]
         for task in tasks:
             task.cancel()
@@ -357,7 +358,11 @@ class BoardKnowledge:
     async def _clear(self, resource: StoredResource) -> None:
         """Delete the documents of a base that is deleted, by whichever door."""
         if resource.kind == "knowledge" and self._blobs is not None:
-            await self.service.base_deletion.clear(resource)
+            try:
+                await self.service.base_deletion.clear(resource)
+            except BaseException:
+                self._finish_deletions(after=_FIRST_RETRY)
+                raise
 
     async def _forget(self, quotes: "Quotes") -> int:
         from pegboard.runtime.wiring.forget_quotes import ForgetQuotes
@@ -388,9 +393,25 @@ class BoardKnowledge:
             root=services.base_dir,
         )
 
-    async def _finish_deletions(self) -> None:
-        with log_and_continue(_LOG, "knowledge: what is left of deleted bases is not deleted"):
-            await self.service.base_deletion.finish()
+    def _finish_deletions(self, *, after: float) -> None:
+        """Finish deletions in the background, from some seconds on."""
+        if not self._is_closed and (self._cleaner is None or self._cleaner.done()):
+            self._cleaner = asyncio.create_task(
+                self._retry_deletions(after), name="finish deletions of knowledge bases"
+            )
+
+    async def _retry_deletions(self, after: float) -> None:
+        """Delete what is left of deleted bases; again, with a growing delay, where that fails."""
+        delay = _FIRST_RETRY
+        await asyncio.sleep(after)
+        while True:
+            with log_and_continue(_LOG, "knowledge: what is left of deleted bases is not deleted"):
+                if not self.has_bases and not await self._storage.documents.list_bases():
+                    return
+                if await self.service.base_deletion.finish():
+                    return
+            await asyncio.sleep(delay)
+            delay = min(2 * delay, _LAST_RETRY)
 
     async def _refresh(self) -> None:
         """Take in the folders and addresses of the board file: at the start, then as it says."""

@@ -84,7 +84,9 @@ function BaseItem({ base, isChosen, wanted }: { base: Base; isChosen: boolean; w
       <b className="cut">{base.title || base.name}</b>
       <span className="faint cut">{count > 0 ? knowledge.documents(count) : knowledge.empty}</span>
       <span className="side-tag">
-        {failed > 0 ? (
+        {base.is_being_deleted ? (
+          <span className="tag unsure">{knowledge.beingDeleted}</span>
+        ) : failed > 0 ? (
           <span className="tag bad">{knowledge.failedTag(failed)}</span>
         ) : held > 0 ? (
           <span className="tag unsure">{knowledge.heldTag(held)}</span>

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { ChevronLeft, Info, RotateCw } from "lucide-react";
-import { type Base, baseQuery, refreshBase } from "../../api/knowledge";
+import { type Base, baseQuery, deleteBase, refreshBase } from "../../api/knowledge";
 import { hasAccount } from "../../api/people";
 import { sessionQuery } from "../../api/queries";
 import { CopyName } from "../../parts/copy_name";
@@ -61,7 +61,7 @@ function View({ base, title }: { base: Base; title: string }) {
             <CopyName name={base.name} />
           </div>
           <div className="acts">
-            {base.may_change && (count > 0 || base.is_declared) && (
+            {base.may_change && !base.is_being_deleted && (count > 0 || base.is_declared) && (
               <button
                 type="button"
                 className="btn"
@@ -91,6 +91,7 @@ function View({ base, title }: { base: Base; title: string }) {
           {knowledge.nothingToLook}
         </p>
       )}
+      {base.is_being_deleted && <DeletionBanner base={base} />}
       <Gatherings base={base} />
       {tab === "settings" && base.may_change ? (
         <BaseSettings key={base.revision} base={base} />
@@ -99,7 +100,9 @@ function View({ base, title }: { base: Base; title: string }) {
       ) : (
         <>
           <ModelBanner base={base} count={count} />
-          {base.may_change && <DropZone base={base} title={title} isEmpty={count === 0} />}
+          {base.may_change && !base.is_being_deleted && (
+            <DropZone base={base} title={title} isEmpty={count === 0} />
+          )}
           <Documents base={base} count={count} />
         </>
       )}
@@ -133,6 +136,41 @@ function Tabs({ base, tab, count }: { base: Base; tab: string; count: number }) 
         link("sharing", knowledge.whoMaySee)}
       {base.may_change && !base.is_declared && link("settings", knowledge.settings)}
     </nav>
+  );
+}
+
+/** Says that a deletion has not ended, and tries it again at once. */
+function DeletionBanner({ base }: { base: Base }) {
+  const navigate = useNavigate();
+  const client = useQueryClient();
+  const remove = useMutation({
+    mutationFn: () => deleteBase(base.id),
+    onSuccess: async () => {
+      void client.invalidateQueries({ queryKey: ["bases"] });
+      client.removeQueries({ queryKey: ["base", base.id] });
+      await navigate({ to: "/knowledge" });
+    },
+  });
+  return (
+    <>
+      <div className="banner" role="status">
+        <Info className="i faint" aria-hidden="true" />
+        <span>
+          <b>{knowledge.isBeingDeleted}</b> {knowledge.isBeingDeletedWhy}
+        </span>
+        {base.may_change && (
+          <button
+            type="button"
+            className="btn"
+            disabled={remove.isPending}
+            onClick={() => remove.mutate()}
+          >
+            {remove.isPending ? knowledge.deleting : knowledge.deleteNow}
+          </button>
+        )}
+      </div>
+      <Problem error={remove.error} />
+    </>
   );
 }
 

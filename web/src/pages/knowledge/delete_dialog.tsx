@@ -49,6 +49,11 @@ export function DeleteDialog({ base, doc, onClose }: DeleteDialogProps) {
         await navigate({ to: "/knowledge" });
       }
     },
+    // a deletion that fails has begun all the same
+    onError: () => {
+      void client.invalidateQueries({ queryKey: ["bases"] });
+      void client.invalidateQueries({ queryKey: ["base", base] });
+    },
   });
   const name = doc
     ? document?.title || document?.name || knowledge.document
