@@ -37,6 +37,44 @@ def test_names_of_all_languages_are_taken(name: str) -> None:
     assert check_display_text(f" {name} ", "name") == name
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["نیک\u200cبین", "می\u200cروم", "क्\u200dष", "क्\u200cष", "രാജന്\u200d", "ශ්\u200dරී"],
+    ids=["Persian", "a word of two parts", "a half form", "a virama", "a chillu", "Sinhala"],
+)
+def test_joiners_that_belong_to_the_spelling_are_taken(name: str) -> None:
+    assert check_display_text(name, "name") == name
+    assert clean_display_text(name) == name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bob\u200cada",
+        "\u200cمحمد",
+        "محمد\u200c",
+        "م\u200dم",
+        "محمد\u200cbob",
+        "क्\u200c",
+        "a\u094d\u200dda",
+        "क\u200dष",
+        "م\u200c\u200cم",
+        "👩\u200d💻",
+        "\U00017000\u200dx",
+        "山" * 3_000 + "\u200d",
+    ],
+    ids=[
+        "Latin", "at the beginning", "at the end", "a joiner in a cursive script", "two scripts",
+        "a virama at the end", "a virama of another script", "without a virama", "two",
+        "a picture", "a script without names", "a long text",
+    ],
+)  # fmt: skip
+def test_joiners_that_hide_are_refused(name: str) -> None:
+    with pytest.raises(InvalidRequest, match="not shown"):
+        check_display_text(name, "name")
+    assert not {"\u200c", "\u200d"} & set(clean_display_text(name))
+
+
 def test_spaces_are_one_plain_space() -> None:
     assert check_display_text("山田\u3000\u00a0 太郎", "name") == "山田 太郎"
 
