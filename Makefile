@@ -97,9 +97,10 @@ demo: $(VENV)/.demo $(if $(SERVE),web)  ## Run a real shop's board, offline; SER
 	$(BIN)/python examples/shop/$(if $(SERVE),serve,demo).py
 
 # Many tests wait for processes and deadlines, so that there are more forks than processors. `make check` runs the tests
-# of the tree's shape.
+# of the tree's shape, which are left out here unless ARGS names them.
+SHAPE := $(if $(findstring tests/shape,$(ARGS)),-o timeout=300,--ignore=tests/shape)
 test: install peers  ## Run the tests; SLOW=1 adds the slow ones and coverage; ARGS=... goes to pytest
-	$(BIN)/python -m pytest --forks 6 --ignore=tests/shape $(if $(SLOW),--cov --cov-report=term -o timeout=60,-m "not slow") $(ARGS)
+	$(BIN)/python -m pytest --forks 6 $(SHAPE) $(if $(SLOW),--cov --cov-report=term -o timeout=60,-m "not slow") $(ARGS)
 
 check: lint types imports reference shape $(if $(shell command -v npm),web-check)  ## Format, lint, types, import rules, reference, shape
 
