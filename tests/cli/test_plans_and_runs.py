@@ -11,13 +11,10 @@ import time
 from pathlib import Path
 from typing import Any, get_args
 
-import httpx2
 import pytest
 from tests.cli.conftest import Command
 
-from pegboard.cli.client.remote import RemoteBoard
 from pegboard.cli.commands import approvals, runs
-from pegboard.cli.output.runs import list_questions
 from pegboard.core.principal import LOCAL
 from pegboard.features.approvals import schemas as approval_schemas
 from pegboard.features.runs import schemas as run_schemas
@@ -304,25 +301,6 @@ def test_a_run_that_is_not_there_is_told(wish: str, planned: Path, pegboard: Com
 
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "pegboard: There is no run 'r_none'.\n"
-
-
-async def test_the_questions_of_other_callers_are_listed_with_what_answers_them() -> None:
-    asked: list[str] = []
-    pending = [{"id": "ask", "message": "Well?"}]
-    run = {"run_id": "r_1", "created_at": 0, "graph": "trip", "pending": pending}
-
-    def serve(request: httpx2.Request) -> httpx2.Response:
-        asked.append(str(request.url))
-        return httpx2.Response(200, json={"runs": [run], "next_cursor": None})
-
-    transport = httpx2.MockTransport(serve)
-    async with httpx2.AsyncClient(transport=transport, base_url="http://server/v1") as client:
-        board = RemoteBoard(client, "http://server")
-        page = await board.list_runs(state="", limit=20, cursor="", assigned=True)
-    ((id_, _, graph, question, text),) = list_questions(page["runs"])
-
-    assert asked == ["http://server/v1/runs?limit=20&assigned=true"]
-    assert (id_, graph, question, text) == ("r_1", "trip", "ask", "Well?")
 
 
 def test_where_no_run_is_kept_the_option_that_is_missing_is_named(pegboard: Command) -> None:

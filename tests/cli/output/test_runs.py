@@ -3,11 +3,19 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any
 
+import httpx2
 import pytest
 import typer
 
+from pegboard.cli.client.remote import RemoteBoard
 from pegboard.cli.exit_codes import Exit
-from pegboard.cli.output.runs import QuestionPrompts, print_and_exit, print_run, watch_run
+from pegboard.cli.output.runs import (
+    QuestionPrompts,
+    list_questions,
+    print_and_exit,
+    print_run,
+    watch_run,
+)
 from pegboard.core.graph import Graph, NodeState
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run_store import RunEvent, StoredRun
@@ -213,3 +221,22 @@ async def test_what_no_other_command_can_answer_is_declined(
 
     assert board.replies == [("q1", "decline", None)]
     assert "there is no terminal to answer at" in capsys.readouterr().err
+
+
+async def test_the_questions_of_other_callers_are_listed_with_what_answers_them() -> None:
+    asked: list[str] = []
+    pending = [{"id": "ask", "message": "Well?"}]
+    run = {"run_id": "r_1", "created_at": 0, "graph": "trip", "pending": pending}
+
+    def serve(request: httpx2.Request) -> httpx2.Response:
+        asked.append(str(request.url))
+        return httpx2.Response(200, json={"runs": [run], "next_cursor": None})
+
+    transport = httpx2.MockTransport(serve)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://server/v1") as client:
+        board = RemoteBoard(client, "http://server")
+        page = await board.list_runs(state="", limit=20, cursor="", assigned=True)
+    ((id_, _, graph, question, text),) = list_questions(page["runs"])
+
+    assert asked == ["http://server/v1/runs?limit=20&assigned=true"]
+    assert (id_, graph, question, text) == ("r_1", "trip", "ask", "Well?")
