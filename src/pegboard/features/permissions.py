@@ -96,6 +96,15 @@ def find_visible_owners(
     return VisibleOwners(tenant=tenant, principal=principal.id)
 
 
+def check_may_read_results(principal: Principal) -> None:
+    """Refuse a key that was made for less than to read what is the caller's, as results are.
+
+    Raises:
+        AccessDenied: The caller has sent such a key.
+    """
+    check_key(principal, "results", Effect.READ)
+
+
 def sees_whole_board(principal: Principal) -> bool:
     """Whether a caller may see the state of every source: all do where there are no accounts."""
     return principal.is_operator or not principal.user

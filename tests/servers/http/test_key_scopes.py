@@ -214,10 +214,19 @@ async def test_a_key_for_something_else_reads_nothing_that_is_the_persons(keys: 
         *("/conversations", "/conversations/c_1", "/conversations/c_1/export"),
         *("/conversations/c_1/files", "/files", "/files/f_1", "/uploads", "/uploads/f_1"),
         *("/runs", "/runs/r_1", "/runs/r_1/events", "/history", "/history/totals"),
+        "/results/r_1",
     )
     key, _ = await keys.make("approvals:decide")
 
     assert {(await key.get(f"/v1{path}")).status_code for path in wanted} == {403}
+
+
+async def test_a_key_for_something_else_lists_no_tools(keys: Keys) -> None:
+    key, _ = await keys.make("audit:read")
+    reader, _ = await keys.make("tools:read")
+
+    assert (await key.get("/v1/tools")).json()["tools"] == []
+    assert (await reader.get("/v1/tools")).json()["tools"] != []
 
 
 async def test_a_key_reads_what_it_was_made_for(keys: Keys) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from pegboard.core.ports.call_stores import StoredResult
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import HandleNotFound
+from pegboard.errors import AccessDenied, HandleNotFound
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.content_blocks import read_stored_result
 
@@ -51,3 +51,11 @@ async def test_a_result_is_its_owners_alone(board: Pegboard) -> None:
 
     with pytest.raises(HandleNotFound):
         await read_stored_result(board, HANDLE, Principal(id="eve"))
+
+
+async def test_a_key_for_something_else_reads_no_result(board: Pegboard) -> None:
+    await put(board, b"[1]", "application/json")
+    auditor = Principal(id="local", user="local", key="k_1", scopes=frozenset({"audit:read"}))
+
+    with pytest.raises(AccessDenied, match="tools:read"):
+        await read_stored_result(board, HANDLE, auditor)

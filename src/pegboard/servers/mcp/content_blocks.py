@@ -19,6 +19,7 @@ from pegboard.core.result import (
     error_to_dict,
 )
 from pegboard.execution.results.handles import load_result
+from pegboard.features.permissions import check_may_read_results
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.selection import BoardSelection
 from pegboard.servers.mcp.to_mcp import McpTool
@@ -143,7 +144,9 @@ async def read_stored_result(board: Pegboard, handle: str, principal: Principal)
 
     Raises:
         HandleNotFound: The handle is unknown, has expired or belongs to another caller.
+        AccessDenied: The caller has sent a key that was made for less.
     """
+    check_may_read_results(principal)
     stored = await load_result(handle, board.registry.environment.results, principal.owner)
     contents: dict[str, Any] = {"uri": handle, "mimeType": stored.media_type}
     if stored.media_type.startswith(_TEXTS):

@@ -13,6 +13,7 @@ from pegboard.core.resources_and_prompts import FilledPrompt
 from pegboard.core.result import RESULT_URI, ToolResult
 from pegboard.core.tool import Tool
 from pegboard.errors import (
+    AccessDenied,
     ElicitationUnavailable,
     HandleNotFound,
     InvalidRequest,
@@ -173,7 +174,7 @@ class Handlers:
         if uri.startswith(RESULT_URI):
             try:
                 contents = await read_stored_result(self._board, uri, caller.principal)
-            except HandleNotFound as error:
+            except (HandleNotFound, AccessDenied) as error:
                 raise no_resource(uri, request.protocol_version) from error
             return {"resultType": "complete", "contents": [contents]}
         found = self._catalogue.resource(

@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from pegboard.core.context import ToolContext
 from pegboard.errors import AccessDenied
 from pegboard.execution.results.paging import read_whole
-from pegboard.features.permissions import sees_whole_board
+from pegboard.features.permissions import check_may_read_results, sees_whole_board
 from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse
 from pegboard.servers.http.models.record_responses import ResultPageAnswer, SourceList
@@ -56,6 +56,7 @@ async def read_result(
     wanted: Annotated[PageFilter, Query()],
 ) -> Response:
     """Read a page of one of your stored results, or all of it."""
+    check_may_read_results(caller)
     if wanted.whole:
         whole = await read_whole(handle, board.registry.environment.results, caller)
         return JsonResponse(whole.to_dict())
