@@ -52,8 +52,12 @@ class Credential(Struct, frozen=True, kw_only=True):
     @property
     def label(self) -> str:
         """What records and approvals name: `github/work (octocat) of u_1`."""
+        return self.describe(self.owner)
+
+    def describe(self, owner: str) -> str:
+        """The same with another name of its owner, as a handle, which people know."""
         who = f" ({self.identity})" if self.identity else ""
-        return f"{self.source}/{self.name}{who} of {self.owner}"
+        return f"{self.source}/{self.name}{who} of {owner}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,6 +89,7 @@ class CallEnvironment:
         conversation_of: The conversation in which a run answers; its standing approvals hold for
             the calls of that run.
         name_of: The name of a principal's account; empty for one that has no account.
+        handle_of: Its handle; empty as well.
         journal: Stores the start of a write before it runs; None for no journal.
         credentials: Finds the credentials of callers; None where none are stored.
         redact: Removes secrets from a text; None when there are none.
@@ -111,6 +112,7 @@ class CallEnvironment:
     trust: TrustLedger = _NO_LEDGER
     conversation_of: Callable[[str], Awaitable[Conversation | None]] = _no_conversation
     name_of: Callable[[str], Awaitable[str]] = _no_name
+    handle_of: Callable[[str], Awaitable[str]] = _no_name
     in_flight_calls: InFlightCalls = field(default_factory=InFlightCalls)
     journal: Journal | None = None
     cache: ResultCache = field(default_factory=ResultCache)

@@ -43,7 +43,9 @@ def approve(target: CompiledTool, environment: CallEnvironment, following: Handl
         arguments = fingerprint(call)
         reason = decision.reason
         if call.credential is not None and not call.credential.about.is_default:
-            reason = f"{reason}, with the account {call.credential.about.label}"
+            about = call.credential.about
+            whose = await environment.handle_of(about.owner) or about.owner
+            reason = f"{reason}, with the account {about.describe(whose)}"
         subject = ApprovalSubject(
             digest=digest_call(call, spec, arguments),
             arguments_digest=arguments,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pegboard.access import Policy
 from pegboard.core.ports.accounts.credentials import CallerCredentials
-from pegboard.core.ports.accounts.identity_store import IdentityStore
+from pegboard.core.ports.accounts.identity_store import IdentityStore, User
 from pegboard.core.ports.conversation_store import find_conversation_of_run, find_messages
 from pegboard.errors import Unavailable
 from pegboard.execution import CallDefaults as CallSettings
@@ -51,6 +51,7 @@ def build_call_environment(
         ),
         conversation_of=conversation_of,
         name_of=partial(_find_name, storage.identity),
+        handle_of=partial(_find_handle, storage.identity),
         emitter=emitter,
         results=storage.results,
         outcomes=storage.outcomes,
@@ -64,8 +65,17 @@ def build_call_environment(
 
 
 async def _find_name(identity: IdentityStore, principal_id: str) -> str:
-    """The name of an account; a store that does not answer must not change what a call says."""
+    user = await _find_user(identity, principal_id)
+    return "" if user is None else user.name
+
+
+async def _find_handle(identity: IdentityStore, principal_id: str) -> str:
+    user = await _find_user(identity, principal_id)
+    return "" if user is None else user.handle
+
+
+async def _find_user(identity: IdentityStore, principal_id: str) -> User | None:
+    """The account of a principal; a store that does not answer must not change what a call says."""
     with suppress(Unavailable):
-        user = await identity.user(principal_id)
-        return "" if user is None else user.name
-    return ""
+        return await identity.user(principal_id)
+    return None

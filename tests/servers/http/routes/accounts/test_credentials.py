@@ -133,6 +133,24 @@ async def test_a_call_names_the_account_that_it_acts_with(
     assert behind.status_code == 422
 
 
+async def test_an_approver_reads_whose_account_a_call_acts_with(
+    tmp_path: Path, api: Server
+) -> None:
+    text = board_text(api, policy={"ask": ["github__*"]})
+    settings: dict[str, Any] = {"token": SecretStr(TOKEN), "data": tmp_path / "data"}
+    async with a_board(tmp_path, text=text, tools=(), **settings) as board:
+        board.credentials.connections.serve()
+        ada, _bob = await people(House(board))
+        for name in ("work", "home"):
+            wanted = {"source": "github", "kind": "bearer", "value": TOKEN_OF_ADA, "name": name}
+            await ada.post("/v1/credentials", json=wanted)
+        body = {"name": "github__whoami", "execution_config": {"account": "home"}}
+        await ada.post("/v1/execute", json=body)
+        (asked,) = (await ada.get("/v1/approvals")).json()["approvals"]
+
+    assert asked["reason"].endswith(", with the account github/home of ada")
+
+
 async def test_another_caller_is_refused_and_nothing_is_sent(house: House, api: Server) -> None:
     ada, bob = await people(house)
     wanted = {"source": "github", "kind": "bearer", "value": TOKEN_OF_BOB}
