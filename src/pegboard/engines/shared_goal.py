@@ -121,7 +121,7 @@ class SharedGoal:
             inbox: Where they arrive.
             known: The ids of those that it knows.
         """
-        for signal in await take_accepted(inbox, self.topic, self._accept):
+        for signal in await accept_messages(inbox, self.topic, self._accept):
             self._signals.setdefault(signal.id, signal)
         left_out = self._settled.union(known)
         return [signal for signal in self._signals.values() if signal.id not in left_out]
@@ -141,7 +141,7 @@ class SharedGoal:
         return sum(done.turns for done in self._done.values())
 
 
-async def take_accepted(inbox: Inbox, topic: str, accept: Accept) -> list[Signal]:
+async def accept_messages(inbox: Inbox, topic: str, accept: Accept) -> list[Signal]:
     """The messages on a topic that have arrived, without those that were withdrawn."""
     return [signal for signal in inbox.take_signals(topic) if await accept(signal.id)]
 

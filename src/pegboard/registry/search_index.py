@@ -367,12 +367,12 @@ class _Search:
     def _take(self, scores: Scores, most: int) -> Scores:
         """The best of those that may be found."""
         best = scores if len(scores) <= most else _keep_best(scores, most)
-        chosen = self._take_accepted(best, most)
+        chosen = self._take_findable(best, most)
         if len(chosen) < most and len(best) < len(scores):
-            chosen = self._take_accepted(scores, most)  # some of the best may not be found
+            chosen = self._take_findable(scores, most)  # some of the best may not be found
         return chosen
 
-    def _take_accepted(self, scores: Scores, most: int) -> Scores:
+    def _take_findable(self, scores: Scores, most: int) -> Scores:
         chosen: Scores = {}
         is_kept, accept = self._is_kept, self.accept
         for number in _sort_best(scores):

@@ -3,7 +3,7 @@
 import pytest
 
 from pegboard.core.ports.conversation_store import Conversation, Exchange, ExchangeState
-from pegboard.core.stores.conversation_branch import find_replaced
+from pegboard.core.stores.conversation_branch import find_predecessor
 from pegboard.errors import ConversationNotFound, InvalidRequest
 
 
@@ -29,7 +29,7 @@ CONVERSATION = Conversation(id="c", principal="ada", head="m4")
 
 
 def test_what_was_withdrawn_or_taken_up_is_not_the_last_message() -> None:
-    found = find_replaced("m2", CONVERSATION, find=KNOWN.get, is_busy=False)
+    found = find_predecessor("m2", CONVERSATION, find=KNOWN.get, is_busy=False)
 
     assert found == KNOWN["m2"]
 
@@ -47,4 +47,4 @@ def test_what_was_withdrawn_or_taken_up_is_not_the_last_message() -> None:
 )
 def test_every_other_message_is_refused(id: str, is_busy: bool, error: type[Exception]) -> None:
     with pytest.raises(error):
-        find_replaced(id, CONVERSATION, find=KNOWN.get, is_busy=is_busy)
+        find_predecessor(id, CONVERSATION, find=KNOWN.get, is_busy=is_busy)

@@ -8,7 +8,7 @@ from pegboard.errors import ConversationNotFound, InvalidRequest
 _NOT_ANSWERED = frozenset({"withdrawn", "steered"})
 
 
-def find_replaced(
+def find_predecessor(
     id: str,  # noqa: A002 - it is known by its id
     conversation: Conversation,
     *,

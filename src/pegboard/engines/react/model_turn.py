@@ -21,7 +21,7 @@ from pegboard.core.run import NodeRun
 from pegboard.core.tool import JsonSchema
 from pegboard.engines.agent import AgentSetup
 from pegboard.engines.context import ContextGuard, ContextState, FittedContext
-from pegboard.engines.shared_goal import read_text, take_accepted
+from pegboard.engines.shared_goal import accept_messages, read_text
 from pegboard.errors import ContextTooLong, InvalidRequest, Unavailable
 from pegboard.graphs.node_kind import NodeContext
 
@@ -127,7 +127,7 @@ class ModelTurn:
         is_step = goal is not None and goal.topic != self._topic
         own: list[Signal] = []
         if goal is None or is_step:
-            arrived = await take_accepted(self._context, self._topic, self._setup.accept)
+            arrived = await accept_messages(self._context, self._topic, self._setup.accept)
             own = [item for item in arrived if item.id not in known]
         shared = [] if goal is None else await goal.take_messages(self._context, known)
         form = _TO_THE_GOAL if is_step else "{text}"

@@ -142,10 +142,10 @@ class ConversationAnswers:
             return
         ended, received = read_end(exchange, run.result, run.finished_at)
         if ended.state != "completed":
-            ended = await self._add_unfinished(ended, received, run.start.principal)
+            ended = await self._add_last_turn(ended, received, run.start.principal)
         await self._finish(await self._cite(ended), steered=received)
 
-    async def _add_unfinished(
+    async def _add_last_turn(
         self, ended: Exchange, received: Collection[str], principal: Principal
     ) -> Exchange:
         """An exchange with what belongs to the turn in which its run ended.

@@ -68,7 +68,7 @@ async def read_history(
     replaced_calls: list[ToolCall] = []
     run_id = ""
     for item in find_branch(exchanges, exchange):
-        for replaced in _select_replaced(exchanges, item):
+        for replaced in _list_predecessors(exchanges, item):
             if attempt := _read_attempt(replaced):
                 run_id = replaced.run_id
                 messages += attempt
@@ -96,7 +96,7 @@ def _list_done(messages: Iterable[Message]) -> list[ToolCall]:
     return done
 
 
-def _select_replaced(exchanges: Iterable[Exchange], item: Exchange) -> list[Exchange]:
+def _list_predecessors(exchanges: Iterable[Exchange], item: Exchange) -> list[Exchange]:
     """The exchanges that one replaces, the first one first: only these have the same parent."""
     return [
         other

@@ -17,7 +17,7 @@ from pegboard.core.ports.conversation_store import (
     ExchangeState,
 )
 from pegboard.core.principal import Principal
-from pegboard.core.stores.conversation_branch import find_replaced
+from pegboard.core.stores.conversation_branch import find_predecessor
 from pegboard.engines.agent import Engine
 from pegboard.errors import (
     ConversationNotFound,
@@ -147,7 +147,7 @@ class Conversations:
             return await self._repeat(known, request)
         conversation, changes = await self._prepare(message, principal)
         await self._catch_up(conversation.id)  # the end of its last answer may be missing
-        replaced = await self._find_replaced(message, conversation)
+        replaced = await self._find_predecessor(message, conversation)
         text = message.text or ("" if replaced is None else replaced.text)
         if not text.strip():
             raise InvalidRequest("The message is empty.")
@@ -218,14 +218,14 @@ class Conversations:
             if not is_keyed:  # else the same message has created it
                 raise
 
-    async def _find_replaced(
+    async def _find_predecessor(
         self, message: NewMessage, conversation: Conversation
     ) -> Exchange | None:
         if not message.instead_of:
             return None
         known = {item.id: item for item in await self._store.exchanges(conversation.id)}
         is_busy = any(item.state in _OPEN for item in known.values())
-        return find_replaced(message.instead_of, conversation, find=known.get, is_busy=is_busy)
+        return find_predecessor(message.instead_of, conversation, find=known.get, is_busy=is_busy)
 
     async def _tell_worker(self, when: When, exchange: Exchange, principal: Principal) -> None:
         working = await self._store.next_exchange(exchange.conversation, states={"working"})

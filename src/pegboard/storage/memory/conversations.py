@@ -19,7 +19,7 @@ from pegboard.core.ports.conversation_store import (
     ExchangeState,
 )
 from pegboard.core.principal import expand_id
-from pegboard.core.stores.conversation_branch import find_replaced
+from pegboard.core.stores.conversation_branch import find_predecessor
 from pegboard.errors import ConversationNotFound, InvalidRequest
 from pegboard.storage.json_text import copy_json
 
@@ -123,7 +123,9 @@ class MemoryConversations:
             if instead_of:
                 is_busy = not states.isdisjoint({"working", "queued"})
                 find = self._exchanges.get
-                parent = find_replaced(instead_of, conversation, find=find, is_busy=is_busy).parent
+                parent = find_predecessor(
+                    instead_of, conversation, find=find, is_busy=is_busy
+                ).parent
             later = [it for it in self._of(conversation.id) if is_next and it.state == "queued"]
             parent = later[0].parent if later else parent
             new = structs.replace(

@@ -18,7 +18,7 @@ from pegboard.core.ports.conversation_store import (
 )
 from pegboard.core.principal import expand_id
 from pegboard.core.record_snapshot import clean_text
-from pegboard.core.stores.conversation_branch import find_replaced
+from pegboard.core.stores.conversation_branch import find_predecessor
 from pegboard.errors import ConversationNotFound, InvalidRequest
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
@@ -111,7 +111,7 @@ class SqlConversations:
             is_busy = _is_any(transaction, conversation.id, ("working",))
             parent = exchange.parent or conversation.head
             if instead_of:
-                parent = find_replaced(
+                parent = find_predecessor(
                     instead_of,
                     conversation,
                     find=lambda id_: _exchange(transaction, EXCHANGES.c.id == clean_text(id_)),
