@@ -1,7 +1,7 @@
 """Organisations: who is let in, by whom, and what others learn."""
 
 import pytest
-from tests.features.identity.made import Server
+from tests.features.identity.made import Server, WatchedStore
 
 from pegboard.access.roles import ROLES
 from pegboard.core.principal import LOCAL, Principal
@@ -47,6 +47,25 @@ async def test_asking_an_organisation_that_does_not_exist_tells_nothing(server: 
     await server.identity.organisations.ask_to_join("zoo", principal=bob)
 
     assert (await server.caller("bob")).organisations == {"acme"}
+
+
+async def test_asking_takes_the_same_work_whether_or_not_there_is_such_an_organisation(
+    server: Server, watched: WatchedStore
+) -> None:
+    await server.found()
+    await server.identity.organisations.create("zoo", principal=await server.caller("ada"))
+    bob = await server.invite("bob")
+    work: list[list[str]] = []
+    for organisation in ("zoo", "zoo", "acme", "nix"):
+        watched.asked.clear()
+        await server.identity.organisations.ask_to_join(organisation, principal=bob)
+        work.append([name for name, _ in watched.asked])
+
+    assert work == [["organisation", "memberships", "add"]] * 4
+    waiting = await server.identity.organisations.count_waiting(
+        principal=await server.caller("ada")
+    )
+    assert waiting == {"acme": 0, "zoo": 1}
 
 
 async def test_whose_role_ends_has_no_right_with_the_next_request(

@@ -105,6 +105,9 @@ class Organisations:
     async def ask_to_join(self, organisation: str, *, principal: Principal) -> None:
         """Ask to be let in; an organisation that does not exist is asked in vain.
 
+        The store and the audit trail are asked for the same whether it exists or not, so that the
+        time of the answer does not tell.
+
         Raises:
             AccessDenied: The caller has no account, or its key may not write.
         """
@@ -113,13 +116,11 @@ class Organisations:
         check_may_write(principal, "organisations")
         is_there = await self._parts.store.organisation(organisation) is not None
         known = await self._parts.store.memberships(user=principal.user, organisation=organisation)
-        if not is_there or known:
-            return
-        waiting = Membership(
-            organisation=organisation, user=principal.user, created_at=self._parts.now()
-        )
+        now = self._parts.now()
+        waiting = Membership(organisation=organisation, user=principal.user, created_at=now)
+        new = NewIdentity(at=now, memberships=(waiting,) if is_there and not known else ())
         async with self._parts.record("ask_to_join", organisation, principal):
-            await self._parts.store.add(NewIdentity(at=waiting.created_at, memberships=(waiting,)))
+            await self._parts.store.add(new)
 
     async def approve(
         self, organisation: str, person: str, roles: Sequence[str], *, principal: Principal
