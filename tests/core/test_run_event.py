@@ -10,5 +10,5 @@ def test_every_fact_about_a_run_is_an_event() -> None:
     facts = {value for value in vars(run_event).values() if isinstance(value, type)}
     own = {fact for fact in facts if fact.__module__ == run_event.__name__}
 
-    assert len(own) == 7
+    assert len(own) == 8
     assert own <= set(get_args(Event))
