@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
     from pegboard.cli.client.port import BoardClient
+    from pegboard.cli.input_lines import InputLines
     from pegboard.cli.interrupts import AnswerInterrupts
     from pegboard.features.conversations import ChatEvent
 
@@ -127,10 +128,7 @@ class _Session:
             if state in {"waiting", "left"}:
                 return state
         while True:
-            if _is_person():
-                sys.stderr.write("> ")
-                sys.stderr.flush()
-            line = await ask_or_leave(lines.read())
+            line = await ask_or_leave(_ask_for_line(lines))
             if line is None:
                 return "left"
             if not line:
@@ -367,6 +365,14 @@ async def _is_settled(client: "BoardClient", event: "ChatEvent", run: str) -> bo
     if "approval" not in event.data:
         return False
     return (await client.show_approval(str(event.data["approval"])))["state"] != "pending"
+
+
+async def _ask_for_line(lines: "InputLines") -> str:
+    """The next line of the input; the prompt comes once Ctrl-C ends it."""
+    if _is_person():
+        sys.stderr.write("> ")
+        sys.stderr.flush()
+    return await lines.read()
 
 
 def _is_person() -> bool:
