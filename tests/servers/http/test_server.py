@@ -18,6 +18,7 @@ from tests.servers.http.live import (
     until,
 )
 from tests.servers.http.made import TOKEN
+from tests.servers.http.taking import board_text, repeating_api
 
 from pegboard.core.ports.call_stores import HistoryQuery
 from pegboard.errors import ConfigError
@@ -52,6 +53,26 @@ async def test_calls_over_many_connections_run_at_the_same_time(tmp_path: Path) 
         calls = [group.create_task(client.post("/execute", json=body)) for _ in range(30)]
 
     assert {call.result().status_code for call in calls} == {200}
+
+
+async def test_a_call_without_a_credential_is_told_where_to_connect_one(tmp_path: Path) -> None:
+    oauth = {
+        "authorization_url": "https://id.example/auth",
+        "token_url": "https://id.example/token",
+        "client_id": "board",
+    }
+    settings = live_settings(tmp_path, public_url="http://127.0.0.1:8321")
+    assert settings.board is not None
+    async with repeating_api() as api:
+        text = board_text(api, auth={"kind": "caller", "oauth": oauth})
+        settings.board.write_text(text)
+        async with live_client(settings) as client:
+            answer = await client.post("/v1/execute", json={"name": "github__whoami"})
+
+    assert answer.json()["code"] == "credential_missing"
+    assert answer.json()["link"] == (
+        "http://127.0.0.1:8321/v1/credentials/oauth/connect?source=github&for=local"
+    )
 
 
 async def test_a_client_that_goes_away_cancels_its_call(tmp_path: Path) -> None:

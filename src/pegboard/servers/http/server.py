@@ -88,6 +88,7 @@ async def run(settings: Settings, *, ready: Ready, grace: int = GRACE) -> None:
     with closing(bind_socket(settings)) as listening, _ending() as ending:
         try:
             async with _open_board(settings) as board:
+                board.credentials.connections.serve()
                 await board.resume_interrupted()
                 if settings.reload != "off":
                     board.watch()
