@@ -15,7 +15,6 @@ const provider = new oidc.Provider(issuer, {
   ],
   pkce: { required: () => true },
   claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
-  conformIdTokenClaims: false,
   cookies: { keys: ["a key of a test"] },
   findAccount: (_ctx, id) => ({
     accountId: id,

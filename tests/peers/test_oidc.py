@@ -80,6 +80,7 @@ async def test_a_person_signs_in_at_the_provider_and_a_used_answer_is_refused(
         oidc_client_id="board",
         oidc_client_secret=SecretStr("a secret of the board"),
         oidc_organisation="acme",
+        oidc_domains="acme.example",
     ) as board:
         house = House(board)
         ada = await house.found()

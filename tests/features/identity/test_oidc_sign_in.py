@@ -31,8 +31,11 @@ class Provider:
         self.claims: dict[str, Any] = {"sub": "7", "preferred_username": "Eve.Nt"}
         self.header: dict[str, Any] = {"kid": "k1"}
         self.key: Any = KEY
+        self.published = KEY
         self.algorithm = "ES256"
         self.metadata: dict[str, Any] = {}
+        self.told: dict[str, Any] = {}
+        self.bearers: list[str] = []
         self.codes = {"good"}
         self.forms: list[dict[str, str]] = []
         self.nonce = ""
@@ -52,7 +55,7 @@ class Provider:
             case "/.well-known/openid-configuration":
                 return 200, self._describe()
             case "/keys":
-                public = ECAlgorithm.to_jwk(KEY.public_key(), as_dict=True)
+                public = ECAlgorithm.to_jwk(self.published.public_key(), as_dict=True)
                 return 200, {"keys": [{**public, "kid": "k1", "use": "sig", "alg": "ES256"}]}
             case "/token":
                 form = dict(parse_qsl((request.content or b"").decode()))
@@ -61,6 +64,9 @@ class Provider:
                     return 400, {"error": "invalid_grant"}
                 self.codes.discard(form["code"])
                 return 200, {"id_token": self._sign(), "access_token": "a"}
+            case "/userinfo":
+                self.bearers.append(request.headers["authorization"])
+                return 200, self.told
             case _:
                 return 404, {}
 
@@ -266,8 +272,48 @@ async def test_only_verified_addresses_of_the_domains_make_accounts(
         assert is_in
 
 
+async def test_what_the_token_leaves_out_of_a_newcomer_is_asked_for(flow: Flow) -> None:
+    domains = ("acme.example",)
+    flow.use(OidcSettings(issuer=ISSUER, client_id="board", organisation="acme", domains=domains))
+    flow.provider.metadata = {"userinfo_endpoint": f"{ISSUER}/userinfo"}
+    flow.provider.claims = {"sub": "7"}
+    flow.provider.told = {
+        "sub": "7",
+        "name": "Eve",
+        "preferred_username": "eve",
+        "email": "eve@acme.example",
+        "email_verified": True,
+    }
+
+    caller = await flow.sign_in()
+    again = await flow.sign_in()
+
+    user = await flow.server.identity.accounts.find(caller)
+    assert user is not None
+    assert (user.handle, user.name, user.email) == ("eve", "Eve", "eve@acme.example")
+    assert again.user == caller.user
+    assert flow.provider.bearers == ["Bearer a"]  # a person who is known is not asked about
+
+
+async def test_what_is_told_of_another_person_is_not_taken(flow: Flow) -> None:
+    flow.provider.metadata = {"userinfo_endpoint": f"{ISSUER}/userinfo"}
+    flow.provider.told = {"sub": "8", "email": "ada@acme.example", "email_verified": True}
+
+    with pytest.raises(SignInRefused, match="another person"):
+        await flow.sign_in()
+
+
 async def test_without_an_organisation_for_newcomers_nobody_new_is_let_in(flow: Flow) -> None:
     flow.use(OidcSettings(issuer=ISSUER, client_id="board"))
+
+    with pytest.raises(SignInRefused):
+        await flow.sign_in()
+
+
+async def test_a_key_that_the_provider_publishes_no_more_signs_nobody_in(flow: Flow) -> None:
+    await flow.sign_in()
+    flow.provider.published = OTHER_KEY
+    flow.clock.advance(601.0)
 
     with pytest.raises(SignInRefused):
         await flow.sign_in()
@@ -290,6 +336,7 @@ async def test_a_disabled_person_is_not_signed_in(flow: Flow) -> None:
         pytest.param({"issuer": "https://evil.example"}, id="another issuer"),
         pytest.param({"token_endpoint": "http://id.example/token"}, id="a token in clear text"),
         pytest.param({"jwks_uri": 7}, id="no address"),
+        pytest.param({"userinfo_endpoint": "http://id.example/me"}, id="claims in clear text"),
     ],
 )
 async def test_a_provider_that_describes_itself_wrongly_is_not_used(

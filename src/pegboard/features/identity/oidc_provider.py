@@ -6,6 +6,7 @@ https://openid.net/specs/openid-connect-core-1_0.html, RFC 7636 (PKCE), RFC 9207
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Any, cast
 from urllib.parse import urlencode, urlsplit
 
@@ -21,6 +22,7 @@ _KEPT = 600.0
 _LOOK_AGAIN = 10.0
 _LEEWAY = 30.0
 _MAX_BYTES = 1_000_000
+_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class OidcSettings(Struct, frozen=True, kw_only=True):
@@ -46,8 +48,25 @@ class OidcMetadata(Struct, frozen=True, kw_only=True):
     authorization_endpoint: str
     token_endpoint: str
     jwks_uri: str
+    userinfo_endpoint: str = ""
     authorization_response_iss_parameter_supported: bool = False
     token_endpoint_auth_methods_supported: tuple[str, ...] = ("client_secret_basic",)
+
+
+class SignedInPerson(Struct, frozen=True, kw_only=True):
+    """The person who has signed in, as the provider's token names them.
+
+    Attributes:
+        claims: Those of the token, which the provider has signed.
+        access_token: To ask the provider for further claims; empty for none.
+    """
+
+    claims: Mapping[str, Any]
+    access_token: str = ""
+
+    def __repr__(self) -> str:
+        """Without the token."""
+        return f"SignedInPerson(subject={self.claims.get('sub')!r})"
 
 
 class OidcProvider:
@@ -86,7 +105,8 @@ class OidcProvider:
             metadata = convert(found, OidcMetadata)
         except ValueError as error:
             raise Unavailable("The identity provider describes itself wrongly.") from error
-        places = (metadata.authorization_endpoint, metadata.token_endpoint, metadata.jwks_uri)
+        places = [metadata.authorization_endpoint, metadata.token_endpoint, metadata.jwks_uri]
+        places += filter(None, (metadata.userinfo_endpoint,))
         if metadata.issuer != issuer or not all(is_safe_address(place) for place in places):
             raise Unavailable("The identity provider describes itself as another one.")
         self._metadata, self._read_at = metadata, now
@@ -111,8 +131,8 @@ class OidcProvider:
 
     async def exchange(
         self, metadata: OidcMetadata, code: str, *, redirect: str, verifier: str, nonce: str
-    ) -> Mapping[str, Any]:
-        """The claims of the person who has signed in.
+    ) -> SignedInPerson:
+        """The person who has signed in.
 
         Raises:
             SignInRefused: The code is not valid, or its token is not for this sign-in.
@@ -124,11 +144,33 @@ class OidcProvider:
             "redirect_uri": redirect,
             "code_verifier": verifier,
         }
-        token = await self._post_form(metadata, form)
-        claims = await self._verify(metadata, token)
+        tokens = await self._post_form(metadata, form)
+        claims = await self._verify(metadata, str(tokens["id_token"]))
         if claims.get("nonce") != nonce:
             raise SignInRefused("The identity provider's token is not for this sign-in.")
-        return claims
+        access = tokens.get("access_token")
+        return SignedInPerson(claims=claims, access_token=access if isinstance(access, str) else "")
+
+    async def read_claims(
+        self, metadata: OidcMetadata, person: SignedInPerson
+    ) -> Mapping[str, Any]:
+        """The claims of a person with those that the token leaves out.
+
+        Providers may tell name and e-mail address at the UserInfo endpoint alone (OpenID Connect
+        Core, 5.4).
+
+        Raises:
+            SignInRefused: The endpoint answers about another person.
+            Unavailable: The endpoint cannot be reached.
+        """
+        claims, url = person.claims, metadata.userinfo_endpoint
+        if "email" in claims or not (url and person.access_token):
+            return claims
+        headers = {"authorization": f"Bearer {person.access_token}", "accept": "application/json"}
+        told = await self._get(url, headers=headers, follow_redirects=False)
+        if told.get("sub") != claims["sub"]:
+            raise SignInRefused("The identity provider has told about another person.")
+        return {**told, **claims}
 
     async def _verify(self, metadata: OidcMetadata, token: str) -> Mapping[str, Any]:
         import jwt
@@ -158,7 +200,8 @@ class OidcProvider:
         return claims
 
     async def _find_key(self, metadata: OidcMetadata, name: str) -> Any:
-        if name not in self._keys and self._monotonic() >= self._keys_at + _LOOK_AGAIN:
+        kept = _KEPT if name in self._keys else _LOOK_AGAIN
+        if self._monotonic() >= self._keys_at + kept:
             import jwt
 
             self._keys_at = self._monotonic()
@@ -168,7 +211,9 @@ class OidcProvider:
             raise SignInRefused("The identity provider's token has a key that it does not publish.")
         return self._keys[name]
 
-    async def _post_form(self, metadata: OidcMetadata, form: Mapping[str, str]) -> str:
+    async def _post_form(
+        self, metadata: OidcMetadata, form: Mapping[str, str]
+    ) -> Mapping[str, Any]:
         headers = {
             "content-type": "application/x-www-form-urlencoded",
             "accept": "application/json",
@@ -193,13 +238,21 @@ class OidcProvider:
         if response.status >= 500:
             raise Unavailable(f"The identity provider answered {response.status}.")
         found = _read_object(response.content)
-        token = found.get("id_token")
-        if response.status != 200 or not isinstance(token, str):
+        if response.status != 200 or not isinstance(found.get("id_token"), str):
             raise SignInRefused("The identity provider has refused the sign-in.")
-        return token
+        return found
 
-    async def _get(self, url: str) -> Mapping[str, Any]:
-        request = HttpRequest(method="GET", url=url, max_bytes=_MAX_BYTES, upstream="oidc")
+    async def _get(
+        self, url: str, *, headers: Mapping[str, str] = _NO_HEADERS, follow_redirects: bool = True
+    ) -> Mapping[str, Any]:
+        request = HttpRequest(
+            method="GET",
+            url=url,
+            headers=headers,
+            max_bytes=_MAX_BYTES,
+            follow_redirects=follow_redirects,
+            upstream="oidc",
+        )
         try:
             response = await self._http.send(request)
         except InvalidRequest as error:

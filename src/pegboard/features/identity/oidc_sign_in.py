@@ -21,7 +21,7 @@ from pegboard.core.ports.authenticator import BrowserSession
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, SignInRefused
 from pegboard.features.display_text import clean_display_text
-from pegboard.features.identity.oidc_provider import OidcProvider
+from pegboard.features.identity.oidc_provider import OidcMetadata, OidcProvider, SignedInPerson
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.rules import check_email, check_handle
 from pegboard.features.identity.secrets import create_secret, digest_of
@@ -134,20 +134,20 @@ class OidcSignIns:
             raise SignInRefused(_NOT_ASKED)
         if "code" not in answer:
             raise SignInRefused("The identity provider has not signed you in.")
-        claims = await self._provider.exchange(
+        person = await self._provider.exchange(
             metadata,
             answer["code"],
             redirect=found.body["redirect"],
             verifier=found.body["verifier"],
             nonce=found.body["nonce"],
         )
-        user = await self._find(metadata.issuer, claims, user=found.body["user"])
+        user = await self._find(metadata, person, user=found.body["user"])
         if user.disabled_at is not None:
             raise SignInRefused("This account is disabled.")
         return await self._sign_ins.begin(user, client=client)
 
-    async def _find(self, issuer: str, claims: Mapping[str, Any], *, user: str) -> User:
-        subject, store = str(claims["sub"]), self._parts.store
+    async def _find(self, metadata: OidcMetadata, person: SignedInPerson, *, user: str) -> User:
+        issuer, subject, store = metadata.issuer, str(person.claims["sub"]), self._parts.store
         linked = await store.find_linked(issuer, subject)
         if linked is not None:
             known = await store.user(linked.user)
@@ -164,6 +164,7 @@ class OidcSignIns:
             async with self._parts.record("link_identity", own.handle, by, issuer=issuer):
                 await store.add(NewIdentity(at=now, linked=new))
             return own
+        claims = await self._provider.read_claims(metadata, person)
         return await self._create(issuer, subject, claims, now)
 
     async def _create(
@@ -177,8 +178,13 @@ class OidcSignIns:
         settings = self._provider.settings
         email = _verified_email(claims)
         domain = email.rpartition("@")[2]
-        if not settings.organisation or (settings.domains and domain not in settings.domains):
+        if not settings.organisation:
             raise SignInRefused("You have no account here: ask an administrator for a link.")
+        if settings.domains and domain not in settings.domains:
+            raise SignInRefused(
+                "The identity provider has verified no e-mail address of yours that may make an "
+                "account here: ask an administrator for a link."
+            )
         if await self._parts.store.organisation(settings.organisation) is None:
             raise SignInRefused("The organisation that newcomers join does not exist.")
         if email and await self._parts.store.find_user(email) is not None:
