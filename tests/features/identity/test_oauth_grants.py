@@ -12,8 +12,10 @@ from pegboard.features.identity.oauth_clients import OAuthClient
 from pegboard.features.identity.oauth_grants import (
     ACCESS_LIFETIME,
     CODE_LIFETIME,
+    REFRESH_LIFETIME,
     REQUEST_LIFETIME,
     OAuthRequest,
+    renewable_until,
 )
 from pegboard.testing import FakeClock
 
@@ -51,6 +53,28 @@ async def test_a_grant_is_a_key_of_its_person_with_the_scopes_that_were_agreed_t
     assert (key.client, key.audience, key.scopes) == ("c1", ASKED.resource, ("tools:read",))
     now = await server.identity.callers.name_now(structs.replace(ada, key=key.id))
     assert (now.kind, now.scopes) == ("agent", {"tools:read"})
+
+
+async def test_a_key_can_be_renewed_and_revoked_long_after_its_hour(
+    server: Server, clock: FakeClock
+) -> None:
+    await server.found()
+    ada = await server.caller("ada")
+    grants, keys = server.identity.oauth, server.identity.keys
+    tokens = await grants.redeem(await agree(server, ada), "c1")
+    assert tokens is not None
+    begun = clock.time()
+
+    clock.advance(REFRESH_LIFETIME - 1)
+    [key] = await keys.list(principal=ada)
+    renewed = await grants.renew(tokens.refresh, "c1")
+    await keys.revoke(key.id, principal=ada)
+
+    assert renewed is not None
+    assert renewable_until(key) == begun + REFRESH_LIFETIME
+    assert await grants.renew(renewed.refresh, "c1") is None
+    made = await keys.make("ci", lifetime=60.0, principal=ada)
+    assert renewable_until(made.stored) is None
 
 
 async def test_what_goes_on_does_not_end_with_the_hour_but_with_the_grant(

@@ -7,11 +7,15 @@ import { RowButton, Table, UsedCell } from "./table";
 
 const SOON = 14 * 24 * 3600;
 
-/** Why a key no longer works; empty if it does. */
+/** Why a key no longer works; empty if it does, or if its MCP client may still renew it. */
 export function endOf(key: Key): string {
   if (key.revoked_at !== null) return people.revoked;
-  const isLate = key.expires_at !== null && key.expires_at <= Date.now() / 1000;
-  return isLate ? people.ended : "";
+  const until = lastDayOf(key);
+  return until !== null && until <= Date.now() / 1000 ? people.ended : "";
+}
+
+function lastDayOf(key: Key): number | null {
+  return key.renewable_until ?? key.expires_at;
 }
 
 interface KeyTableProps {
@@ -44,7 +48,7 @@ export function KeyTable({ title, keys, onRevoke }: KeyTableProps) {
               {endOf(key) ? (
                 <StateMark state="denied" word={endOf(key)} />
               ) : (
-                <Ends at={key.expires_at} />
+                <Ends at={lastDayOf(key)} />
               )}
             </td>
             <UsedCell at={key.used_at} label={people.lastUsed} />

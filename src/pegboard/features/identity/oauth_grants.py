@@ -258,6 +258,16 @@ class OAuthGrants:
         return await read(kind, digest, at=self._parts.now()) if digest else None
 
 
+def renewable_until(key: ApiKey) -> float | None:
+    """When the client of a key can renew it no more; None for a key that no client has.
+
+    A client that has not renewed its key for an hour still has its refresh token.
+    """
+    if not key.client or key.expires_at is None:
+        return None
+    return key.expires_at - ACCESS_LIFETIME + REFRESH_LIFETIME
+
+
 def _check_person(principal: Principal) -> None:
     if not principal.user or principal.kind != "user":
         raise AccessDenied("the request", "only a person who has signed in decides it")

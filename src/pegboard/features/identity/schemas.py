@@ -9,6 +9,7 @@ from pegboard.core.ports.accounts.identity_store import ApiKey, OneTimeLink, Org
 from pegboard.core.ports.accounts.role_store import Level, OwnRole
 from pegboard.core.principal import Principal
 from pegboard.features.identity.accounts import NewLink
+from pegboard.features.identity.oauth_grants import renewable_until
 from pegboard.features.identity.organisations import Member
 from pegboard.features.identity.own_roles import MAX_LEVELS, ROLE_NAME
 from pegboard.features.identity.rules import HANDLE, MAX_PASSWORD, MIN_PASSWORD
@@ -285,6 +286,13 @@ class KeyAnswer(BaseModel):
     client: Annotated[str, Field(description="The MCP client that has it; empty for none.")]
     created_at: Annotated[float, Field(description="Unix seconds.")]
     expires_at: Annotated[float | None, Field(description="Unix seconds; null for never.")]
+    renewable_until: Annotated[
+        float | None,
+        Field(
+            description="Unix seconds until which its MCP client may renew it, also after it has "
+            "expired; null for a key that cannot be renewed."
+        ),
+    ]
     used_at: Annotated[float | None, Field(description="Unix seconds; null if it was not used.")]
     revoked_at: Annotated[float | None, Field(description="Unix seconds; null if it is valid.")]
 
@@ -391,6 +399,7 @@ def key_to_dict(key: ApiKey) -> dict[str, Any]:
         "client": key.client,
         "created_at": key.created_at,
         "expires_at": key.expires_at,
+        "renewable_until": renewable_until(key),
         "used_at": key.used_at,
         "revoked_at": key.revoked_at,
     }
