@@ -47,10 +47,12 @@ class StartedConnection(Struct, frozen=True, kw_only=True):
     Attributes:
         url: Where the person consents.
         state: What the browser brings back in a cookie; opaque.
+        nonce: The `state` of the answer, which tells this consent from others of the browser.
     """
 
     url: str
     state: str
+    nonce: str
 
 
 class _State(Struct, frozen=True, kw_only=True):
@@ -160,6 +162,7 @@ class Connections:
         return StartedConnection(
             url=_consent_url(settings, state),
             state=urlsafe_b64encode(fast.encode(sealed)).decode(),
+            nonce=state.nonce,
         )
 
     async def finish(

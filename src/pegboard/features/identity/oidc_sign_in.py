@@ -41,10 +41,12 @@ class OidcFlow(Struct, frozen=True, kw_only=True):
     Attributes:
         url: Where the browser goes.
         cookie: What it brings back, and nobody else can.
+        state: The `state` of the answer, which tells this flow from others of the browser.
     """
 
     url: str
     cookie: str
+    state: str
 
 
 class OidcSignIns:
@@ -100,7 +102,7 @@ class OidcSignIns:
         url = self._provider.authorization_url(
             metadata, redirect=redirect, state=state, nonce=nonce, verifier=verifier
         )
-        return OidcFlow(url=url, cookie=cookie)
+        return OidcFlow(url=url, cookie=cookie, state=state)
 
     async def finish(
         self,

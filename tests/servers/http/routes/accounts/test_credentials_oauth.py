@@ -16,7 +16,6 @@ from tests.servers.http.people import House
 from tests.servers.http.taking import board_text, repeating_api
 
 from pegboard.runtime import Pegboard
-from pegboard.servers.http.routes.accounts.credentials import COOKIE
 
 START = "/v1/credentials/oauth/start"
 
@@ -90,7 +89,8 @@ async def test_a_link_and_a_consent_of_another_person_are_refused(
     started = await ada.post(START, json={"source": "github"})
     back = await oidc.consent(started.json()["url"])
     without_cookie = await bob.get(back)
-    bob.cookies.set(COOKIE, ada.cookies[COOKIE], path="/v1/credentials/oauth/callback")
+    [(name, value)] = [it for it in ada.cookies.items() if it[0].startswith("pegboard_oauth")]
+    bob.cookies.set(name, value, path="/v1/credentials/oauth/callback")
     with_cookie = await bob.get(back)
 
     assert (foreign_link.status_code, "another caller" in foreign_link.text) == (403, True)
@@ -103,7 +103,7 @@ async def test_a_link_and_a_consent_of_another_person_are_refused(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"state": "forged"}, "another consent"),
+        ({"state": "forged"}, "has not begun"),
         ({"iss": "https://evil.example"}, "Another authorization server"),
         ({"code": "forged"}, "invalid_grant"),
         ({"code": "", "error": "access_denied"}, "access_denied"),
@@ -121,6 +121,23 @@ async def test_a_forged_or_denied_answer_connects_nothing(
 
         assert (page.status_code, message in page.text) == (400, True)
         assert (await local.get("/v1/credentials")).json() == {"credentials": []}
+
+
+async def test_two_consents_in_one_browser_are_both_finished(
+    house: House, oidc: OidcServer
+) -> None:
+    async with house.client(bearer=TOKEN) as local:
+        urls = [
+            (await local.post(START, json={"source": "github", "name": name})).json()["url"]
+            for name in ("work", "home")
+        ]
+        pages = [await local.get(await oidc.consent(url)) for url in urls]
+        listed = (await local.get("/v1/credentials")).json()["credentials"]
+        kept = [name for name in local.cookies if name.startswith("pegboard_oauth")]
+
+    assert [page.status_code for page in pages] == [200, 200]
+    assert [item["name"] for item in listed] == ["work", "home"]
+    assert kept == []
 
 
 async def test_a_person_connects_a_second_account_by_another_name(

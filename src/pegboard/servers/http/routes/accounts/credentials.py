@@ -1,7 +1,6 @@
 """`/credentials`: the credentials of the caller, and accounts that it connects by consent."""
 
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Body, Path, Query, Request, Response
 from starlette.responses import RedirectResponse
@@ -9,7 +8,7 @@ from starlette.responses import RedirectResponse
 from pegboard.core.credential import DEFAULT_NAME
 from pegboard.core.ports.authenticator import BrowserSession
 from pegboard.errors import PegboardError
-from pegboard.features.credentials.connections import CALLBACK, LIFETIME
+from pegboard.features.credentials.connections import CALLBACK, LIFETIME, StartedConnection
 from pegboard.features.credentials.schemas import (
     AddCredential,
     ChangeCredential,
@@ -26,10 +25,11 @@ from pegboard.servers.http.dependencies import Board, Caller
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.problem_details import http_status
+from pegboard.servers.http.routes.accounts.flow_cookies import FlowCookies
 
 router = APIRouter(route_class=JsonRoute, tags=["credentials"])
 
-COOKIE = "pegboard_oauth"
+_COOKIES = FlowCookies("pegboard_oauth", CALLBACK, seconds=LIFETIME)
 Id = Annotated[str, Path(min_length=1, max_length=64, description="Id of one of your credentials.")]
 Source = Annotated[str, Query(max_length=64, description="The name of the source.")]
 
@@ -104,7 +104,7 @@ async def start_connection(
         principal=caller,
     )
     response = JsonResponse({"url": started.url})
-    _set_cookie(board, response, started.state, seconds=int(LIFETIME))
+    _put_cookie(board, response, started)
     return response
 
 
@@ -125,7 +125,7 @@ async def open_connection(
     except PegboardError as error:
         return show_message("Not connected", error.message, status=http_status(error))
     response = RedirectResponse(started.url, 303, headers={"Referrer-Policy": "no-referrer"})
-    _set_cookie(board, response, started.state, seconds=int(LIFETIME))
+    _put_cookie(board, response, started)
     return response
 
 
@@ -145,7 +145,7 @@ async def finish_connection(request: Request, board: Board, caller: Caller) -> R
     try:
         about = await board.credentials.connections.finish(
             dict(request.query_params),
-            state=request.cookies.get(COOKIE, ""),
+            state=_COOKIES.read(request),
             session=_session_of(request),
             principal=caller,
         )
@@ -155,7 +155,7 @@ async def finish_connection(request: Request, board: Board, caller: Caller) -> R
         who = f" as {about.identity}" if about.identity else ""
         text = f"'{about.source}' is connected{who}. Calls that waited for it go on."
         response = show_message("Connected", f"{text} You may close this page.")
-    _set_cookie(board, response, "", seconds=0)
+    _COOKIES.remove(request, response, public_url=board.settings.public_url)
     return response
 
 
@@ -164,14 +164,6 @@ def _session_of(request: Request) -> str:
     return "" if session is None else session.cookie
 
 
-def _set_cookie(board: Pegboard, response: Response, value: str, *, seconds: int) -> None:
-    public = urlsplit(board.settings.public_url)
-    response.set_cookie(
-        COOKIE,
-        value,
-        max_age=seconds,
-        path=f"{public.path.rstrip('/')}{CALLBACK}",
-        secure=public.scheme == "https",
-        httponly=True,
-        samesite="lax",
-    )
+def _put_cookie(board: Pegboard, response: Response, started: StartedConnection) -> None:
+    public_url = board.settings.public_url
+    _COOKIES.put(response, started.state, state=started.nonce, public_url=public_url)

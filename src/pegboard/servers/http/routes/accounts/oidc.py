@@ -1,7 +1,5 @@
 """`/session/oidc`: signing in at an identity provider."""
 
-from urllib.parse import urlsplit
-
 from fastapi import APIRouter, Request, Response
 
 from pegboard.errors import AccessDenied, InvalidRequest, SignInRefused
@@ -13,12 +11,13 @@ from pegboard.servers.http.middleware.client_address import browser_client, limi
 from pegboard.servers.http.models.responses import OidcAnswer
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.public_address import find_public_url
+from pegboard.servers.http.routes.accounts.flow_cookies import FlowCookies
 from pegboard.servers.http.routes.accounts.session import set_session_cookie
 
 router = APIRouter(route_class=JsonRoute, tags=["session"])
 
-_COOKIE = "pegboard_oidc"
 _CALLBACK = "/v1/session/oidc/callback"
+_COOKIES = FlowCookies("pegboard_oidc", _CALLBACK, seconds=FLOW_LIFETIME)
 
 
 @router.get("/session/oidc", include_in_schema=False)  # for browsers, which follow it
@@ -28,7 +27,7 @@ async def begin_oidc(request: Request, board: Board) -> Response:
     await board.identity.sign_ins.check_address(limit_key(request.scope))
     flow = await oidc.begin(f"{url}{_CALLBACK}")
     response = Response(status_code=303, headers={"Location": flow.url})
-    _set_flow_cookie(response, url, flow.cookie)
+    _COOKIES.put(response, flow.cookie, state=flow.state, public_url=url)
     return response
 
 
@@ -42,7 +41,7 @@ async def link_oidc(request: Request, board: Board, caller: Caller) -> Response:
         f"{url}{_CALLBACK}", principal=caller, credential=request.state.credential
     )
     response = JsonResponse({"url": flow.url})
-    _set_flow_cookie(response, url, flow.cookie)
+    _COOKIES.put(response, flow.cookie, state=flow.state, public_url=url)
     return response
 
 
@@ -54,13 +53,13 @@ async def finish_oidc(request: Request, board: Board) -> Response:
     if len(names) != len(set(names)):
         raise SignInRefused("The identity provider's answer is not valid.")
     session = await oidc.finish(
-        request.cookies.get(_COOKIE, ""),
+        _COOKIES.read(request),
         dict(request.query_params),
         client=browser_client(request.scope),
     )
     response = Response(status_code=303, headers={"Location": f"{url}/ui/"})
     set_session_cookie(request, response, board, session)
-    _set_flow_cookie(response, url, "")
+    _COOKIES.remove(request, response, public_url=url)
     return response
 
 
@@ -68,16 +67,3 @@ def _find_oidc(board: Pegboard) -> OidcSignIns:
     if board.identity.oidc is None:
         raise InvalidRequest("No identity provider is configured (PEGBOARD_OIDC_ISSUER).")
     return board.identity.oidc
-
-
-def _set_flow_cookie(response: Response, url: str, value: str) -> None:
-    parts = urlsplit(url)
-    response.set_cookie(
-        _COOKIE,
-        value,
-        max_age=int(FLOW_LIFETIME) if value else 0,
-        path=f"{parts.path.rstrip('/')}{_CALLBACK}",
-        secure=parts.scheme == "https",
-        httponly=True,
-        samesite="lax",
-    )
