@@ -38,6 +38,18 @@ const statusOf = async (path, token) => {
   return answer.status;
 };
 
+/** Sign in at the provider, as somebody whom it knows by this name. */
+async function signInElsewhere(page, login) {
+  await page.getByRole("link", { name: "Sign in with your organisation" }).click();
+  await page.waitForURL(`${CONSOLE_ISSUER}/**`);
+  await page.locator("input[name=login]").fill(login);
+  await page.locator("input[name=password]").fill("any");
+  await page.locator("button[type=submit]").click();
+  await page.getByText("Authorize").first().waitFor();
+  await page.locator("button[type=submit]").click();
+  await page.waitForURL(`${UI}/**`);
+}
+
 await step("the first person", async () => {
   await makeAccount(ada, await makeLink(CONSOLE_URL, CONSOLE_TOKEN), {
     handle: "ada",
@@ -51,14 +63,7 @@ await step("somebody signs in at the provider of the organisation", async () => 
   await eve.goto(`${UI}/`);
   await eve.getByRole("dialog", { name: "Sign in" }).waitFor();
   await inspect(eve, "sign-in-provider");
-  await eve.getByRole("link", { name: "Sign in with your organisation" }).click();
-  await eve.waitForURL(`${CONSOLE_ISSUER}/**`);
-  await eve.locator("input[name=login]").fill("eve");
-  await eve.locator("input[name=password]").fill("any");
-  await eve.locator("button[type=submit]").click();
-  await eve.getByText("Authorize").first().waitFor();
-  await eve.locator("button[type=submit]").click();
-  await eve.waitForURL(`${UI}/**`);
+  await signInElsewhere(eve, "eve");
   await eve.getByRole("button", { name: "Your account" }).click();
   await eve.locator("#account").getByText("The eve").waitFor();
   await eve.locator("#account").getByRole("button", { name: "Sign out" }).click();
@@ -147,6 +152,26 @@ await step("another one is refused", async () => {
   await page.reload();
   await page.getByText("This request cannot be decided").waitFor();
   await inspect(page, "consent-forged");
+});
+
+await step("a sign-in at the provider leads back to the request of a program", async () => {
+  const page = await openPage(browser, CONSOLE_URL, faults, { elsewhere: CONSOLE_ISSUER });
+  await authorize(page);
+  await signInElsewhere(page, "eve");
+  await page.getByRole("region", { name: "“Inspector” wants to act as you" }).waitFor();
+  await page.getByText("You are signed in as The eve.").waitFor();
+  await page.close();
+});
+
+await step("a link to connect an account leads to the sign-in and on", async () => {
+  const page = await openPage(browser, CONSOLE_URL, faults);
+  await page.goto(`${CONSOLE_URL}/v1/credentials/oauth/connect?source=none&for=local`);
+  const dialog = page.getByRole("dialog", { name: "Sign in" });
+  await dialog.getByLabel("Name or e-mail").fill("ada");
+  await dialog.getByLabel("Password").fill(PASSWORD);
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("There is no source 'none'.").waitFor();
+  await page.close();
 });
 
 program.close();

@@ -21,6 +21,8 @@ STEPS = [
     "somebody signs in at the provider of the organisation",
     "a program is let in, and its key is revoked",
     "another one is refused",
+    "a sign-in at the provider leads back to the request of a program",
+    "a link to connect an account leads to the sign-in and on",
 ]
 BOARD = "sources: [{kind: builtin, name: tools}]\n"
 

@@ -7,6 +7,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError } from "../api/errors";
 import { nameWhatIsCut } from "./cut_names";
+import { restorePlace } from "./place";
 import { makeRouter } from "./router";
 
 const client = new QueryClient({
@@ -20,6 +21,7 @@ const client = new QueryClient({
 });
 
 nameWhatIsCut();
+restorePlace();
 createRoot(document.getElementById("root") as HTMLElement).render(
   <StrictMode>
     <QueryClientProvider client={client}>

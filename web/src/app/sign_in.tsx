@@ -12,6 +12,7 @@ import { MarkIcon } from "../parts/marks";
 import { Problem, useCountdown } from "../parts/states";
 import { messages } from "../words/messages";
 import { people } from "../words/people";
+import { findConnectLink, keepPlace } from "./place";
 
 /** Asks for a sign-in where the server wants one; what was being written stays. */
 export function SignIn() {
@@ -19,6 +20,11 @@ export function SignIn() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const { data: session, dataUpdatedAt } = useQuery(sessionQuery);
   const [outAt, setOutAt] = useState(0);
+  const [connectLink] = useState(() => findConnectLink(window.location.hash));
+  const isIn = session?.signed_in === true;
+  useEffect(() => {
+    if (isIn && connectLink) window.location.replace(connectLink);
+  }, [isIn, connectLink]);
   // Whose page this is: what was written stays for this person, and is lost to another one.
   const owner = useRef("");
   if (session?.signed_in) owner.current = session.handle || session.caller;
@@ -134,7 +140,7 @@ function SignInDialog({ hasAccounts, hasProvider, before, onSignedIn }: SignInDi
             {before ? people.signInAndGoOn : messages.signIn}
           </button>
           {hasProvider && (
-            <a className="btn" href={`${API}/session/oidc`}>
+            <a className="btn" href={`${API}/session/oidc`} onClick={keepPlace}>
               {messages.signInElsewhere}
             </a>
           )}

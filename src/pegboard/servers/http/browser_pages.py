@@ -76,9 +76,17 @@ def add_pages(app: FastAPI, *, needs_token: bool, console: ConsoleFiles) -> None
     app.add_route("/docs", show_reference, include_in_schema=False)
 
 
-def show_message(title: str, text: str, *, status: int = 200) -> Response:
-    """A page that says one thing, at the end of something that a person did elsewhere."""
-    page = _page(escape(title), f"<p>{_text(text)}</p>")
+def show_message(title: str, text: str, *, status: int = 200, console: str = "") -> Response:
+    """A page that says one thing, at the end of something that a person did elsewhere.
+
+    Args:
+        title: The heading.
+        text: What it says.
+        status: Of the answer.
+        console: The address of the console, for a link to it; empty for none.
+    """
+    link = f'<p><a href="{escape(console)}">Go to the console</a></p>' if console else ""
+    page = _page(escape(title), f"<p>{_text(text)}</p>{link}")
     return Response(page, status, media_type="text/html", headers=_HEADERS)
 
 

@@ -36,6 +36,11 @@ async def _caller(request: Request) -> Principal:
     return get_caller(request)
 
 
+async def _visitor(request: Request) -> Principal | None:
+    principal: Principal | None = request.state.principal
+    return principal
+
+
 async def _ending(request: Request) -> asyncio.Event:
     ending: asyncio.Event = request.app.state.ending
     return ending
@@ -46,6 +51,9 @@ Board = Annotated[Pegboard, Depends(_board)]
 
 Caller = Annotated[Principal, Depends(_caller)]
 """The authenticated caller."""
+
+Visitor = Annotated[Principal | None, Depends(_visitor)]
+"""The caller of a page that is open to everybody; None for one who has not signed in."""
 
 Ending = Annotated[asyncio.Event, Depends(_ending)]
 """Set when the server begins to end."""

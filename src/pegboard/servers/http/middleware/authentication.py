@@ -41,6 +41,10 @@ _SESSION_ROOT = "/v1/"
 """Below this path the cookie is accepted, and browsers send it nowhere else: not to `/mcp`."""
 _CLIENT_DOCUMENT = "/v1/credentials/oauth/client/"
 """What authorization servers read about this board, with GET; the same for every caller."""
+_CONSENT = ("/v1/credentials/oauth/connect", "/v1/credentials/oauth/callback")
+"""Pages on which a person connects an account, with GET; they tell a stranger to sign in."""
+_CALLBACKS = "/v1/credentials/oauth/callback/"
+"""Below it are those of single sources."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 _ANY_ADDRESS = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - refused as a name, not listened on
@@ -264,7 +268,7 @@ def _is_elsewhere(headers: Headers) -> bool:
 def _is_open(method: str, path: str) -> bool:
     if path in _JOIN:
         return method == "POST"
-    if path in _PROVIDER or path.startswith(_CLIENT_DOCUMENT):
+    if path in _PROVIDER or path in _CONSENT or path.startswith((_CLIENT_DOCUMENT, _CALLBACKS)):
         return method in _SAFE
     return path in OPEN_PATHS or path in _SIGN_IN or path == "/ui" or path.startswith("/ui/")
 

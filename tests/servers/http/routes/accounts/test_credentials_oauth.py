@@ -123,6 +123,28 @@ async def test_a_forged_or_denied_answer_connects_nothing(
         assert (await local.get("/v1/credentials")).json() == {"credentials": []}
 
 
+async def test_a_link_leads_a_person_who_has_not_signed_in_to_the_sign_in_and_on(
+    house: House, oidc: OidcServer
+) -> None:
+    ada = await house.found()
+    link = (await call(ada)).json()["link"]
+    started = await ada.get(f"{link}&name=at%20work")
+    back = await oidc.consent(started.headers["location"])
+    await ada.delete("/v1/session")
+
+    async with house.client() as stranger:
+        opened = await stranger.get(f"{link}&name=at%20work")
+    late = await ada.get(back)
+
+    assert opened.status_code == 303
+    assert opened.headers["location"] == (
+        "../../../ui/#connect=source=github&for=local&name=at%20work"
+    )
+    assert "set-cookie" not in opened.headers
+    assert (late.status_code, "Sign in" in late.text) == (401, True)
+    assert late.headers["content-type"].startswith("text/html")
+
+
 async def test_two_consents_in_one_browser_are_both_finished(
     house: House, oidc: OidcServer
 ) -> None:

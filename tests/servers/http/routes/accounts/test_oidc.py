@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from hashlib import sha256
 from pathlib import Path
 
+import httpx2
 import pytest
 from pydantic import SecretStr
 from tests.peers.ports import free_port
@@ -11,6 +12,13 @@ from tests.servers.http.made import TOKEN, a_board
 from tests.servers.http.people import House
 
 BEGIN, CALLBACK = "/v1/session/oidc", "/v1/session/oidc/callback?code=c&state=s"
+
+
+def check_page(answer: httpx2.Response) -> None:
+    """A person reads it, and gets back to the console."""
+    assert answer.headers["content-type"].startswith("text/html")
+    assert "<h1>Not signed in</h1>" in answer.text
+    assert '<a href="http://127.0.0.1:8321/ui/">' in answer.text
 
 
 @pytest.fixture
@@ -41,7 +49,7 @@ async def test_without_a_provider_nobody_is_sent_anywhere(tmp_path: Path) -> Non
 async def test_before_accounts_begin_nobody_signs_in_there(house: House) -> None:
     answer = await house.client().get(BEGIN)
 
-    assert (answer.status_code, answer.json()["code"]) == (401, "sign_in_refused")
+    assert (answer.status_code, "people link" in answer.text) == (401, True)
 
 
 async def test_a_provider_that_is_away_is_said_to_be(house: House) -> None:
@@ -53,6 +61,7 @@ async def test_a_provider_that_is_away_is_said_to_be(house: House) -> None:
     assert me["identity_provider"] is True
     assert answer.status_code == 503
     assert "set-cookie" not in answer.headers
+    check_page(answer)
 
 
 async def test_an_answer_that_was_not_asked_for_signs_nobody_in(house: House) -> None:
@@ -63,6 +72,9 @@ async def test_an_answer_that_was_not_asked_for_signs_nobody_in(house: House) ->
     answers = [await browser.get(CALLBACK), await browser.get(f"{CALLBACK}&state=s")]
 
     assert [answer.status_code for answer in answers] == [401, 401]
+    for answer in answers:
+        check_page(answer)
+    assert "Max-Age=0" in answers[0].headers["set-cookie"]
     assert (await browser.get("/v1/tools")).status_code == 401
 
 

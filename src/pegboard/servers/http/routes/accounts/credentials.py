@@ -7,7 +7,7 @@ from starlette.responses import RedirectResponse
 
 from pegboard.core.credential import DEFAULT_NAME
 from pegboard.core.ports.authenticator import BrowserSession
-from pegboard.errors import PegboardError
+from pegboard.errors import PegboardError, SignInRefused
 from pegboard.features.credentials.connections import CALLBACK, LIFETIME, StartedConnection
 from pegboard.features.credentials.schemas import (
     AddCredential,
@@ -21,7 +21,7 @@ from pegboard.features.credentials.schemas import (
 )
 from pegboard.runtime import Pegboard
 from pegboard.servers.http.browser_pages import show_message
-from pegboard.servers.http.dependencies import Board, Caller
+from pegboard.servers.http.dependencies import Board, Caller, Visitor
 from pegboard.servers.http.json_body import JsonResponse, JsonRoute
 from pegboard.servers.http.openapi import refusals
 from pegboard.servers.http.problem_details import http_status
@@ -112,12 +112,17 @@ async def start_connection(
 async def open_connection(
     request: Request,
     board: Board,
-    caller: Caller,
+    caller: Visitor,
     source: Source,
     owner: Annotated[str, Query(alias="for", max_length=200, description="Whose link it is.")] = "",
     name: Annotated[str, Query(max_length=100, description="The account.")] = DEFAULT_NAME,
 ) -> Response:
-    """Begin to connect an account, by a link that a call has given to its caller."""
+    """Begin to connect an account, by a link that a call has given to its caller.
+
+    A person who has not signed in does so in the console, which leads back here.
+    """
+    if caller is None:  # relative: a proxy may have removed a prefix
+        return RedirectResponse(f"../../../ui/#connect={request.url.query}", 303)
     try:
         started = await board.credentials.connections.start(
             source, name=name, owner=owner, session=_session_of(request), principal=caller
@@ -140,9 +145,13 @@ async def read_client_document(
 
 @router.get("/credentials/oauth/callback", include_in_schema=False)  # pages for browsers
 @router.get("/credentials/oauth/callback/{source}", include_in_schema=False)
-async def finish_connection(request: Request, board: Board, caller: Caller) -> Response:
+async def finish_connection(request: Request, board: Board, caller: Visitor) -> Response:
     """Where the authorization server sends the browser after the consent."""
     try:
+        if caller is None:
+            raise SignInRefused(
+                "You are not signed in any more. Sign in, then open the link again."
+            )
         about = await board.credentials.connections.finish(
             dict(request.query_params),
             state=_COOKIES.read(request),
