@@ -13,7 +13,6 @@ from pegboard.core.ports.accounts.credentials import OAuthSettings
 from pegboard.errors import Unavailable
 from pegboard.network import GuardedClient, SsrfPolicy
 from pegboard.secrets import HttpOAuthDiscovery
-from pegboard.secrets.oauth_discovery import read_challenge
 
 BACK = "https://board.example/callback"
 JSON = {"Content-Type": "application/json"}
@@ -200,14 +199,3 @@ async def test_a_private_address_in_the_metadata_is_not_asked() -> None:
         web.pages[RESOURCE] = web.resource(authorization_servers=["http://169.254.169.254"])
         with pytest.raises(Unavailable, match="cannot be asked for its login"):
             await discovery.discover(OAuthSettings(server=web.server), redirect_uri=BACK)
-
-
-def test_a_challenge_is_read_by_its_parameters() -> None:
-    header = 'Bearer realm="x", Resource_Metadata="https://a.example/m", scope="a b"'
-
-    assert read_challenge(header) == {
-        "realm": "x",
-        "resource_metadata": "https://a.example/m",
-        "scope": "a b",
-    }
-    assert read_challenge("Basic " + "x" * 100_000) == {}

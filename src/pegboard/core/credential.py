@@ -124,6 +124,6 @@ class CallCredential(Protocol):
         """Report scopes that the system asks for and the value lacks; the next consent has them.
 
         Raises:
-            CredentialMissing: Always, for a connection of the caller.
+            CredentialMissing: Always, for a connection of the caller by consent.
         """
         ...

@@ -6,12 +6,12 @@ authorization has them.
 """
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from pegboard.core.oauth_challenge import read_challenge
 from pegboard.core.ports.accounts.credentials import OAuthSettings
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
 from pegboard.errors import PegboardError, Unavailable
@@ -19,7 +19,6 @@ from pegboard.errors import PegboardError, Unavailable
 TIMEOUT = 15.0
 _MAX_BYTES = 256 * 1024
 _MAX_CLIENTS = 1_000
-_QUOTED = re.compile(r'([a-z_]+)="([^"]*)"', re.IGNORECASE)
 _PROBE = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 
 
@@ -188,11 +187,6 @@ class HttpOAuthDiscovery:
                 retry_after=error.retry_after,
                 nothing_done=True,
             ) from error
-
-
-def read_challenge(header: str) -> Mapping[str, str]:
-    """The quoted parameters of a `WWW-Authenticate` header."""
-    return {name.lower(): value for name, value in _QUOTED.findall(header[:4_000])}
 
 
 def _resource_urls(server: str) -> Iterator[str]:

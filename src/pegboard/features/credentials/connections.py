@@ -3,7 +3,8 @@
 import json
 import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from hmac import compare_digest
 from typing import Any
@@ -143,8 +144,12 @@ class Connections:
         settings = _settings_of(target)
         if not self._address:
             raise InvalidRequest("Set PEGBOARD_PUBLIC_URL to the address that browsers use.")
+        lacking = await self._lacking_scopes(source, owner_of(principal), check_name(name))
         if settings.server:
-            settings = await self._discover(target, settings, owner_of(principal), check_name(name))
+            settings = await self._discover(target, settings, lacking)
+        else:
+            scopes = tuple(dict.fromkeys((*settings.scopes, *lacking)))
+            settings = replace(settings, scopes=scopes)
         state = _State(
             nonce=secrets.token_urlsafe(24),
             verifier=secrets.token_urlsafe(48),
@@ -219,12 +224,15 @@ class Connections:
             raise InvalidRequest(f"'{known.source}' was not connected: {tokens.error}.")
         return await self._store(known, settings, tokens, principal)
 
+    async def _lacking_scopes(self, source: str, owner: str, name: str) -> tuple[str, ...]:
+        """The scopes that earlier calls with an account have lacked."""
+        mine = await self._parts.store.credentials(owner=owner, source=source)
+        return next((item.about.scopes for item in mine if item.about.name == name), ())
+
     async def _discover(
-        self, target: CredentialTarget, settings: OAuthSettings, owner: str, name: str
+        self, target: CredentialTarget, settings: OAuthSettings, lacking: Sequence[str]
     ) -> OAuthSettings:
-        """Find the authorization server, with the scopes that earlier calls have lacked."""
-        mine = await self._parts.store.credentials(owner=owner, source=target.source)
-        lacking = next((item.about.scopes for item in mine if item.about.name == name), ())
+        """Find the authorization server of a source."""
         is_public = self._address.startswith("https://")
         return await self._parts.discovery.discover(
             settings,

@@ -189,10 +189,11 @@ class CredentialResolver:
         """Note the scopes that a connection of the caller lacks, for the next consent.
 
         Raises:
-            CredentialMissing: It has to be connected again; not for one of somebody else.
+            CredentialMissing: It has to be connected again; not for one of somebody else, nor for
+                a credential that no consent gives.
         """
         about = stored.about
-        if about.owner != owner_of(principal):
+        if about.owner != owner_of(principal) or about.kind != "oauth2":
             return
         wanted = tuple(scope for scope in dict.fromkeys(scopes) if _SCOPE.fullmatch(scope))
         wanted = tuple(dict.fromkeys((*about.scopes, *wanted)))[:_MAX_SCOPES]

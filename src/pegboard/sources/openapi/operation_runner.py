@@ -26,7 +26,7 @@ from pegboard.sources.openapi.call.credentials import (
     ApiCredentials,
     CredentialGrant,
 )
-from pegboard.sources.openapi.call.error_responses import is_unauthorized
+from pegboard.sources.openapi.call.error_responses import is_unauthorized, missing_scopes_of
 from pegboard.sources.openapi.call.paging import (
     PAGES,
     JoinedPages,
@@ -259,7 +259,8 @@ class OperationRunner:
             The response, the route with the credential that was accepted, and its name.
 
         Raises:
-            CredentialMissing: The call has none, or the API accepts no token of it any more.
+            CredentialMissing: The call has none, the API accepts no token of it any more, or the
+                token lacks scopes that the caller can consent to.
         """
         use = ctx.credential
         if use is None:
@@ -270,7 +271,12 @@ class OperationRunner:
             filled = replace(route, credential=self._grant.fill(secret))
             outgoing = build_request(filled, self.plan, arguments)
             method = self._chosen.operation.method
-            return await self._send(method, outgoing, label), filled, label
+            try:
+                return await self._send(method, outgoing, label), filled, label
+            except PegboardError as error:
+                if scopes := missing_scopes_of(error):
+                    await use.extend(scopes)
+                raise
 
         try:
             return await send(secret)

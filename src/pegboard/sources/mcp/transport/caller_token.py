@@ -1,17 +1,15 @@
 """The token of a caller with each request to a server, renewed where the server refuses it."""
 
-import re
 from collections.abc import Callable
 from http import HTTPStatus
 
 import httpx2
 
 from pegboard.core.credential import CallCredential, Secret
+from pegboard.core.oauth_challenge import find_missing_scopes
 from pegboard.errors import PegboardError
 from pegboard.sources.mcp.request_context import CURRENT
 from pegboard.sources.mcp.transport.guarded_http import GuardedTransport
-
-_SCOPE = re.compile(r'\bscope="([^"]{1,4000})"', re.IGNORECASE)
 
 
 class CallerTokenTransport(httpx2.AsyncBaseTransport):
@@ -46,7 +44,7 @@ class CallerTokenTransport(httpx2.AsyncBaseTransport):
             if response.status_code == HTTPStatus.UNAUTHORIZED:
                 await use.give_up()
             if response.status_code == HTTPStatus.FORBIDDEN:
-                scopes = _find_missing_scopes(response)
+                scopes = find_missing_scopes(response.headers.get("www-authenticate", ""))
                 if scopes:
                     await use.extend(scopes)
         except PegboardError as error:
@@ -57,12 +55,3 @@ class CallerTokenTransport(httpx2.AsyncBaseTransport):
 def _sign(request: httpx2.Request, secret: Secret) -> httpx2.Request:
     request.headers["Authorization"] = f"Bearer {secret.sent}"
     return request
-
-
-def _find_missing_scopes(response: httpx2.Response) -> list[str]:
-    """The scopes that a request has lacked, as the challenge names them."""
-    challenge = response.headers.get("www-authenticate", "")
-    if "insufficient_scope" not in challenge:
-        return []
-    found = _SCOPE.search(challenge)
-    return found[1].split() if found else []

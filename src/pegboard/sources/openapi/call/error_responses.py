@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
+from pegboard.core.oauth_challenge import find_missing_scopes
 from pegboard.core.ports.http import HttpResponse
 from pegboard.core.text.truncate import truncate
 from pegboard.errors import InvalidRequest, PegboardError, ToolFailed, Unavailable
@@ -39,15 +40,23 @@ class ApiErrorDetail(Exception):  # only the cause of our error, read by the ope
 
     Attributes:
         status: Its status.
+        missing_scopes: Those that the token of the request has lacked.
     """
 
     status: int = 0
+    missing_scopes: tuple[str, ...] = ()
 
 
 def is_unauthorized(error: PegboardError) -> bool:
     """Whether the API has refused the credential of a request (401)."""
     cause = error.__cause__
     return isinstance(cause, ApiErrorDetail) and cause.status == HTTPStatus.UNAUTHORIZED
+
+
+def missing_scopes_of(error: PegboardError) -> tuple[str, ...]:
+    """The scopes for which the API has refused a request (403); empty for another error."""
+    cause = error.__cause__
+    return cause.missing_scopes if isinstance(cause, ApiErrorDetail) else ()
 
 
 def is_error(status: int) -> bool:
@@ -93,6 +102,8 @@ def to_error(
     body = response.content[:_DETAIL_BYTES].decode("utf-8", "replace")
     cause = ApiErrorDetail(f"{status}: {mask_secrets(body, secrets)}")
     cause.status = status
+    if status == HTTPStatus.FORBIDDEN:
+        cause.missing_scopes = find_missing_scopes(response.headers.get("www-authenticate", ""))
     error.__cause__ = cause
     return error
 

@@ -180,6 +180,41 @@ async def test_a_person_connects_a_second_account_by_another_name(
 
 
 @pytest.mark.slow
+async def test_an_api_that_asks_for_more_rights_gets_them_by_another_consent(
+    tmp_path: Path, oidc: OidcServer
+) -> None:
+    headers = {"WWW-Authenticate": 'Bearer error="insufficient_scope", scope="profile"'}
+
+    async def respond(received: Received, writer: asyncio.StreamWriter) -> None:
+        token = received.headers["authorization"].removeprefix("Bearer ")
+        about = await oidc.introspect(token)
+        may = "profile" in about["scope"].split()
+        answer = reply(b"{}", headers={"Content-Type": "application/json"})
+        writer.write(answer if may else reply(b"{}", status=403, headers=headers))
+
+    async with serving(respond) as server:
+        oauth = oidc.oauth(scopes=["openid"], userinfo_url="")
+        text = board_text(server, auth={"kind": "caller", "oauth": oauth})
+        settings: dict[str, Any] = {"token": SecretStr(TOKEN), "data": tmp_path / "data"}
+        async with a_board(tmp_path, text=text, tools=(), **settings) as board:
+            board.credentials.connections.serve()
+            ada = await House(board).found()
+            started = await ada.post(START, json={"source": "github"})
+            await ada.get(await oidc.consent(started.json()["url"]))
+
+            refused = (await call(ada)).json()
+            opened = await ada.get(refused["link"])
+            await ada.get(await oidc.consent(opened.headers["location"]))
+            answer = await call(ada)
+
+    asked = parse_qs(urlsplit(opened.headers["location"]).query)
+    assert refused["code"] == "credential_missing"
+    assert "asks for more rights: profile" in refused["detail"]
+    assert asked["scope"] == ["openid profile"]
+    assert answer.status_code == 200
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("refusals", [1, 2], ids=["once", "again"])
 async def test_a_token_that_the_api_refuses_is_renewed_once_and_then_connected_again(
     tmp_path: Path, oidc: OidcServer, refusals: int
