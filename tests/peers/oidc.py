@@ -18,6 +18,12 @@ SECRETS = ("secret-of-pegboard", "secret-of-robot")
 @dataclass(frozen=True)
 class OidcServer:
     issuer: str
+    process: subprocess.Popen[str]
+
+    def end(self) -> None:
+        """End the server, which forgets its clients and tokens."""
+        self.process.kill()
+        self.process.wait()
 
     def oauth(self, **changes: Any) -> dict[str, Any]:
         """The `oauth` of a source whose callers consent."""
@@ -55,10 +61,10 @@ class OidcServer:
 
 
 @contextmanager
-def started_oidc(*, lifetime: int = 3600) -> Generator[OidcServer]:
+def started_oidc(*, lifetime: int = 3600, port: int = 0) -> Generator[OidcServer]:
     """The server, until the block ends; access tokens are valid for so many seconds."""
     node_package("oidc-provider")
-    port = free_port()
+    port = port or free_port()
     command = [node(), PEERS / "oidc_server.mjs", str(port), CALLBACK, str(lifetime)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -67,6 +73,6 @@ def started_oidc(*, lifetime: int = 3600) -> Generator[OidcServer]:
             assert process.stdout is not None
             while (line := process.stdout.readline()).strip() != "listening":
                 assert line, "the authorization server has ended"
-            yield OidcServer(issuer=f"http://127.0.0.1:{port}")
+            yield OidcServer(issuer=f"http://127.0.0.1:{port}", process=process)
         finally:
             process.kill()

@@ -15,6 +15,7 @@ from mcp.server.auth.settings import AuthSettings
 from mcp.server.mcpserver import MCPServer
 from pydantic import AnyHttpUrl, SecretStr
 from tests.peers.oidc import OidcServer, started_oidc
+from tests.peers.ports import free_port
 from tests.servers.http.made import TOKEN, a_board
 from tests.servers.http.people import House
 from tests.sources.mcp.opening import Door, over_http, until
@@ -176,6 +177,28 @@ async def test_people_connect_their_accounts_and_calls_go_on(
     assert asked["resource"] == [scene.door.url]
     assert asked["redirect_uri"] == ["http://127.0.0.1:8321/v1/credentials/oauth/callback/crm"]
     assert len(tokens) == 2  # one of each person: no session is shared
+
+
+@pytest.mark.slow
+async def test_a_board_that_the_authorization_server_has_forgotten_registers_again(
+    tmp_path: Path,
+) -> None:
+    port = free_port()
+    with started_oidc(port=port) as oidc:
+        async with a_scene(oidc, tmp_path) as scene:
+            ada = await scene.house.found()
+            await scene.connect(ada, "/v1/credentials/oauth/connect?source=crm")
+            await scene.wait_for_tools()
+            first = await scene.call(ada)
+            oidc.end()
+            with started_oidc(port=port):
+                refused = await scene.call(ada)
+                page = await scene.connect(ada, refused["link"])
+                again = await scene.call(ada)
+
+    assert first["output"] == again["output"] == {"result": "u-1 with read"}
+    assert refused["code"] == "credential_missing"
+    assert page.status_code == 200, page.text
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -94,10 +95,22 @@ async def test_a_server_leads_to_its_authorization_server_and_a_client_is_regist
         issuer=web.origin,
         resource=web.server,
         client_id="c1",
+        is_registered=True,
         scopes=("read", "write", "offline_access", "admin"),
     )
-    assert again.client_id == "c1"
+    assert again == replace(found, scopes=again.scopes)
     assert [item["redirect_uris"] for item in web.registered] == [[BACK]]
+
+
+async def test_another_client_is_registered_instead_of_one_that_was_forgotten() -> None:
+    async with a_web() as (web, discovery):
+        wanted = OAuthSettings(server=web.server)
+        found = [await discovery.discover(wanted, redirect_uri=BACK)]
+        for client_id in ("c1", "c1", "other"):
+            discovery.forget(client_id)
+            found.append(await discovery.discover(wanted, redirect_uri=BACK))
+
+    assert [item.client_id for item in found] == ["c1", "c2", "c2", "c2"]
 
 
 async def test_a_client_document_or_a_configured_client_is_used_before_registration() -> None:

@@ -67,7 +67,11 @@ class HttpOAuthDiscovery:
         if document and metadata.get("client_id_metadata_document_supported") is True:
             return replace(found, client_id=document)
         client_id, secret = await self._register(found, metadata, redirect_uri)
-        return replace(found, client_id=client_id, client_secret=secret)
+        return replace(found, client_id=client_id, client_secret=secret, is_registered=True)
+
+    def forget(self, client_id: str) -> None:
+        """Register another client where this one was registered."""
+        self._clients = {key: it for key, it in self._clients.items() if it[0] != client_id}
 
     async def find_issuer(self, server: str) -> str:
         """The authorization server that a protected server names now.

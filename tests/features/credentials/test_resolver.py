@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import json
 from tests.features.credentials.made import (
     BOB,
     EVE,
@@ -126,6 +128,24 @@ async def test_an_ended_connection_must_be_connected_again_and_says_where(house:
     assert "must be connected again" in first.value.reason
     assert second.value.link == "https://board.example/github/bob"
     assert len(house.server.forms) == 1
+
+
+@pytest.mark.parametrize("error", ["invalid_client", "unauthorized_client"])
+async def test_a_registered_client_that_the_server_does_not_know_is_connected_again(
+    house: House, error: str
+) -> None:
+    await house.connect(expires_at=house.clock.time())
+    (stored,) = await house.office.parts.store.credentials()
+    given = house.server.oauth(is_registered=True)
+    secret = replace(house.office.parts.open(stored), settings=json.encode(given).decode())
+    sealed = house.office.parts.seal(secret, stored.about)
+    await house.office.parts.store.update("c1", {}, sealed=sealed)
+    house.server.status, house.server.answer = 401, {"error": error}
+
+    with pytest.raises(CredentialMissing, match="must be connected again"):
+        await house.call()
+
+    assert await house.state() == ("reconnect", f"the system has ended the connection ({error})")
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from pegboard.features.credentials.parts import (
     CredentialTarget,
     new_id,
     owner_of,
+    settings_in,
 )
 from pegboard.features.credentials.resolver import expiry_of
 from pegboard.features.credentials.targets import (
@@ -144,8 +145,10 @@ class Connections:
         settings = _settings_of(target)
         if not self._address:
             raise InvalidRequest("Set PEGBOARD_PUBLIC_URL to the address that browsers use.")
-        lacking = await self._lacking_scopes(source, owner_of(principal), check_name(name))
+        known = await self._find_known(source, owner_of(principal), check_name(name))
+        lacking = () if known is None else known.about.scopes
         if settings.server:
+            self._forget_client(known)
             settings = await self._discover(target, settings, lacking)
         else:
             scopes = tuple(dict.fromkeys((*settings.scopes, *lacking)))
@@ -224,10 +227,18 @@ class Connections:
             raise InvalidRequest(f"'{known.source}' was not connected: {tokens.error}.")
         return await self._store(known, settings, tokens, principal)
 
-    async def _lacking_scopes(self, source: str, owner: str, name: str) -> tuple[str, ...]:
-        """The scopes that earlier calls with an account have lacked."""
+    async def _find_known(self, source: str, owner: str, name: str) -> StoredCredential | None:
+        """The account that is connected again; None for a new one."""
         mine = await self._parts.store.credentials(owner=owner, source=source)
-        return next((item.about.scopes for item in mine if item.about.name == name), ())
+        return next((item for item in mine if item.about.name == name), None)
+
+    def _forget_client(self, known: StoredCredential | None) -> None:
+        """Register another client for a connection that has ended: its server may not know it."""
+        if known is None or known.about.state != "reconnect":
+            return
+        given = settings_in(self._parts.open(known))
+        if given is not None and given.is_registered:
+            self._parts.discovery.forget(given.client_id)
 
     async def _discover(
         self, target: CredentialTarget, settings: OAuthSettings, lacking: Sequence[str]

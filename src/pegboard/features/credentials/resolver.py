@@ -38,6 +38,9 @@ _DEFAULT_LIFETIME = 3600.0
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,200}")
 _MAX_SCOPES = 50
 _ENDINGS = {"oauth2": ("invalid_grant",), "oauth2_client": ("invalid_grant", "invalid_client")}
+_FORGOTTEN = ("invalid_client", "unauthorized_client")
+"""What a server answers that does not know a client any more; one that was registered, another is
+registered for."""
 
 
 class CredentialResolver:
@@ -329,7 +332,7 @@ class CredentialResolver:
                 permanent=not error.retryable,
             ) from error
         if isinstance(answer, TokenRefusal):
-            raise await self._end(about, answer)
+            raise await self._end(about, answer, settings_in(secret))
         return await self._keep(stored, secret, answer)
 
     async def _request(self, about: Credential, secret: Secret) -> TokenAnswer | TokenRefusal:
@@ -352,9 +355,18 @@ class CredentialResolver:
             )
         return auth.oauth
 
-    async def _end(self, about: Credential, refusal: TokenRefusal) -> PegboardError:
-        """Mark a connection that the system has ended; return the error of the calls."""
-        if refusal.error not in _ENDINGS[about.kind]:
+    async def _end(
+        self, about: Credential, refusal: TokenRefusal, given: OAuthSettings | None
+    ) -> PegboardError:
+        """Mark a connection that the system has ended; return the error of the calls.
+
+        Args:
+            about: The credential.
+            refusal: What the system has answered.
+            given: What discovery found for the credential; None where its source is configured.
+        """
+        is_forgotten = given is not None and given.is_registered and refusal.error in _FORGOTTEN
+        if refusal.error not in _ENDINGS[about.kind] and not is_forgotten:
             await self._parts.store.release_refresh(about.id)
             return Unavailable(
                 f"The authorization server of '{about.source}' refuses this board: "

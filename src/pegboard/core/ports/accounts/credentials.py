@@ -22,6 +22,8 @@ class OAuthSettings:
         resource: What tokens are asked for (RFC 8707); empty for none.
         requires_issuer: Whether an answer without `iss` is refused where `issuer` is known.
         posts_secret: Whether the secret of the client stands in the form, and in no header.
+        is_registered: Whether the client was registered by discovery: the authorization server may
+            forget it, and then another one is registered.
     """
 
     token_url: str = ""
@@ -35,6 +37,7 @@ class OAuthSettings:
     resource: str = ""
     requires_issuer: bool = True
     posts_secret: bool = False
+    is_registered: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +137,10 @@ class OAuthDiscovery(Protocol):
         Raises:
             Unavailable: A server cannot be reached, or its metadata cannot be used.
         """
+        ...
+
+    def forget(self, client_id: str) -> None:
+        """Register another client instead of this one, which its server may not know any more."""
         ...
 
 
