@@ -25,8 +25,11 @@ from pegboard.secrets.token_endpoint import HttpTokenEndpoint
         ),
         (400, {"error": "invalid_grant"}, TokenRefusal(error="invalid_grant")),
         (401, {"error": "invalid_client"}, TokenRefusal(error="invalid_client")),
+        (200, {"error": "bad_refresh_token"}, TokenRefusal(error="invalid_grant")),
+        (200, {"error": "bad_verification_code"}, TokenRefusal(error="invalid_grant")),
+        (200, {"error": "incorrect_client_credentials"}, TokenRefusal(error="invalid_client")),
     ],
-    ids=["bare", "whole", "grant", "client"],
+    ids=["bare", "whole", "grant", "client", "of GitHub", "a code there", "a client there"],
 )
 async def test_an_answer_is_read(status: int, answer: Any, expected: Any) -> None:
     async with token_server() as (server, http):
@@ -40,13 +43,14 @@ async def test_an_answer_is_read(status: int, answer: Any, expected: Any) -> Non
     ("status", "answer", "retryable"),
     [
         (500, {"error": "down"}, True),
+        (503, {"error": "invalid_grant"}, True),
         (429, {"error": "slow_down"}, True),
         (404, {"error": "elsewhere"}, False),
         (302, {"access_token": "a"}, True),
         (200, {"access_token": "two words"}, True),
         (200, {"access_token": "a", "token_type": "mac"}, False),
     ],
-    ids=["failing", "busy", "no endpoint", "redirect", "no token", "no bearer"],
+    ids=["failing", "failing in words", "busy", "no endpoint", "redirect", "no token", "no bearer"],
 )
 async def test_any_other_answer_is_a_failure_that_repeats_nothing(
     status: int, answer: Any, retryable: bool
@@ -69,6 +73,30 @@ async def test_a_public_client_sends_its_id_and_no_secret() -> None:
 
     assert server.forms[0]["client_id"] == ["board"]
     assert "authorization" not in server.headers[0]
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "identity"),
+    [
+        (200, {"id": 7, "login": "octocat"}, "octocat"),
+        (200, {"id": 7}, "7"),
+        (200, {"login": {"not": "a name"}, "sub": "u-1"}, "u-1"),
+        (200, {"login": "two\nlines"}, ""),
+        (200, {"message": "hello"}, ""),
+        (403, {"id": "forbidden", "name": "Forbidden"}, ""),
+        (503, {"name": "Down"}, ""),
+    ],
+    ids=["name", "number", "no text", "two lines", "none", "refused", "failing"],
+)
+async def test_an_account_has_the_name_that_the_system_tells(
+    status: int, answer: Any, identity: str
+) -> None:
+    async with token_server() as (server, http):
+        server.status, server.answer = status, answer
+        settings = server.oauth(userinfo_url=f"http://{server.authority}/me")
+        found = await HttpTokenEndpoint(lambda: http).identify(settings, access_token="a")
+
+    assert found == identity
 
 
 async def test_without_a_network_nothing_is_asked() -> None:

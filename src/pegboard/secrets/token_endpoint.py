@@ -14,6 +14,12 @@ TIMEOUT = 15.0
 """Seconds for one request; a claim to refresh lasts longer."""
 _MAX_BYTES = 256 * 1024
 _REFUSALS = frozenset({"invalid_grant", "invalid_client", "unauthorized_client", "invalid_scope"})
+_SYNONYMS = {
+    "bad_refresh_token": "invalid_grant",
+    "bad_verification_code": "invalid_grant",
+    "incorrect_client_credentials": "invalid_client",
+}
+"""What GitHub answers, with the status 200, for the errors of RFC 6749."""
 _NAMES = ("preferred_username", "login", "email", "name", "sub", "id")
 _MAX_NAME = 200
 
@@ -82,11 +88,14 @@ class HttpTokenEndpoint:
             follow_redirects=False,
         )
         try:
-            about = _json_of(await self._send(request))
+            response = await self._send(request)
         except PegboardError:  # the connection works without it
             return ""
-        found = next((about[name] for name in _NAMES if about.get(name)), "")
-        text = str(found)[:_MAX_NAME]
+        if not 200 <= response.status < 300:
+            return ""
+        about = _json_of(response)
+        told = (about.get(name) for name in _NAMES)
+        text = next((str(it) for it in told if it and isinstance(it, str | int)), "")[:_MAX_NAME]
         return text if text.isprintable() else ""
 
     async def _request(
@@ -129,8 +138,10 @@ def _resource_of(settings: OAuthSettings) -> dict[str, str]:
 def _read_tokens(response: HttpResponse) -> TokenAnswer | TokenRefusal:
     about = _json_of(response)
     error = about.get("error")
-    if isinstance(error, str) and error in _REFUSALS:
-        return TokenRefusal(error=error)
+    if isinstance(error, str) and response.status < 500:
+        error = _SYNONYMS.get(error, error)
+        if error in _REFUSALS:
+            return TokenRefusal(error=error)
     if not 200 <= response.status < 300:
         is_lasting = 400 <= response.status < 500 and response.status not in {408, 425, 429}
         raise Unavailable(
