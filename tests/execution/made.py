@@ -7,13 +7,16 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pegboard.core.context import Arguments, ToolContext
+from pegboard.core.credential import Credential
 from pegboard.core.event import CallRecord, Event
+from pegboard.core.ports.accounts.credential_store import SealedSecret, StoredCredential
 from pegboard.core.principal import Principal
 from pegboard.core.result import ToolResult
 from pegboard.core.tool import Effect, ToolSpec
 from pegboard.execution import CallEnvironment
 from pegboard.execution.call_state import CallState
 from pegboard.execution.compiled_tool import CompiledTool
+from pegboard.execution.credential_use import CredentialUse
 from pegboard.execution.emitter import Emitter
 from pegboard.execution.steps.deadline import DeadlineTimer
 from pegboard.testing import FakeClock
@@ -109,6 +112,24 @@ def a_call(
     )
     fields: dict[str, Any] = {"id": "c1", "name": "find", "started": 0.0, "started_at": 0.0}
     return CallState(raw=raw, ctx=ctx, deadline=deadline, **(fields | changes))
+
+
+def a_use(**changes: Any) -> CredentialUse:
+    """The credential of a call; no value of it is asked for."""
+    fields: dict[str, Any] = {
+        "id": "c1",
+        "owner": "ada",
+        "source": "github",
+        "name": "work",
+        "kind": "oauth2",
+        "created_at": 1.0,
+    }
+    stored = StoredCredential(
+        about=Credential(**(fields | changes)),
+        sealed=SealedSecret(key_id="k", data_key=b"", value=b""),
+    )
+    unused: Any = None
+    return CredentialUse(stored, unused, tool="find", principal=ADA)
 
 
 class _Selector(selectors.DefaultSelector):

@@ -25,13 +25,14 @@ from pegboard.core.ports.approval_store import ApprovalQuery
 from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import (
     AccessDenied,
+    ApprovalRequired,
     ConfigError,
     CredentialMissing,
     InvalidRequest,
     Unavailable,
 )
 from pegboard.features.agents import AgentProfile, Agents
-from pegboard.features.credentials.service import NewCredential
+from pegboard.features.credentials.service import CredentialChange, NewCredential
 from pegboard.runtime import Pegboard, Settings
 from pegboard.runtime.wiring.accounts.credentials import KEY_FILE, address_of
 from pegboard.secrets.master_keys import FILE_NAME
@@ -223,6 +224,30 @@ async def test_an_approval_shows_whose_account_acts(tmp_path: Path, api: Server)
     assert [(item.kind, item.credential) for item in page.approvals] == [
         ("call", "github/default of bob")
     ]
+    assert api.requests == []
+
+
+async def test_an_approval_is_not_valid_for_an_account_that_takes_the_place_of_another(
+    tmp_path: Path, api: Server
+) -> None:
+    async with Pegboard(write(tmp_path, board_text(api, policy=ASK))) as board:
+        added = await board.credentials.add(a_new(), principal=BOB)
+
+        async def call() -> ToolResult:
+            return await board.call("github__close", {}, ToolContext(principal=BOB))
+
+        asked = await call()
+        [item] = (await board.approvals.list(ApprovalQuery(), principal=ADA)).approvals
+        await board.approvals.decide(item.id, "approve", principal=ADA)
+        renamed = CredentialChange(name="work")
+        await board.credentials.change(added.id, renamed, principal=BOB)
+        other = CredentialChange(value=TOKEN_OF_ADA)
+        await board.credentials.change(added.id, other, principal=BOB)
+        again = await call()
+
+    assert isinstance(asked.error, ApprovalRequired)
+    assert isinstance(again.error, ApprovalRequired)
+    assert again.error.approval_id != item.id
     assert api.requests == []
 
 

@@ -30,6 +30,8 @@ class Credential(Struct, frozen=True, kw_only=True):
         used_at: Unix seconds of its last use, exact to a minute; None for never.
         expires_at: Unix seconds when its value expires; None for never, or unknown.
         version: Grows with each new value.
+        given_at: Unix seconds when its owner last gave another value or connected it again; 0 for
+            never.
         scopes: What the next consent asks for beside the usual scopes, since a call lacked them.
     """
 
@@ -48,6 +50,18 @@ class Credential(Struct, frozen=True, kw_only=True):
     expires_at: float | None = None
     version: int = 1
     scopes: tuple[str, ...] = ()
+    given_at: float = 0.0
+
+    @property
+    def account(self) -> str:
+        """Tells the account of the system from others, also from an earlier one of this credential.
+
+        A token that is refreshed is of the same account, and so is one that is connected again
+        where the system confirms it.
+        """
+        if self.identity:
+            return f"{self.id} {self.identity}"
+        return f"{self.id} {self.given_at}" if self.given_at else self.id
 
     @property
     def label(self) -> str:

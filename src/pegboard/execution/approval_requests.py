@@ -57,7 +57,7 @@ def digest_call(call: CallState, spec: ToolSpec, arguments_digest: str) -> str:
     run_id, key = call.ctx.run_id, call.ctx.idempotency_key or ""
     found = _KEY.fullmatch(key.removeprefix(f"{run_id}:"))
     place = [run_id, f"{run_id}:{found['place']}" if found else key] if run_id else []
-    acts_with = [] if call.credential is None else [call.credential.about.id]
+    acts_with = [] if call.credential is None else [call.credential.about.account]
     return _hash(
         ["call", spec.name, spec.version, call.owner, arguments_digest, *place, *acts_with]
     )

@@ -4,7 +4,18 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.execution.made import ADA, BOB, DONE, Following, Heard, a_call, a_kit, a_spec, a_target
+from tests.execution.made import (
+    ADA,
+    BOB,
+    DONE,
+    Following,
+    Heard,
+    a_call,
+    a_kit,
+    a_spec,
+    a_target,
+    a_use,
+)
 
 from pegboard import ToolRegistry, tool
 from pegboard.access import Policy
@@ -58,6 +69,22 @@ async def test_a_call_that_needs_an_approval_is_answered_with_the_reason_and_the
         "Approval needed for 'find': the default for tools that administer is ask. "
         f"The tool was not run. Call it again, unchanged, once approval {approval.id} is given."
     )
+
+
+async def test_the_reason_names_the_account_so_that_a_standing_approval_covers_no_other() -> None:
+    kit = a_kit()
+    for changes in ({"is_default": True}, {"identity": "octocat"}, {"id": "c2", "name": "home"}):
+        call = _call()
+        call.credential = a_use(**changes)
+        with pytest.raises(ApprovalRequired):
+            await approve(a_target(ASKED), kit, Following())(call)
+
+    asked = "the default for tools that administer is ask, with the account"
+    assert sorted(item.reason for item in await stored(kit)) == [
+        f"{asked} github/home of ada",
+        f"{asked} github/work (octocat) of ada",
+        f"{asked} github/work of ada",
+    ]
 
 
 async def test_what_is_asked_is_stored_with_all_that_a_person_needs() -> None:

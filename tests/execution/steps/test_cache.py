@@ -4,7 +4,17 @@ import asyncio
 from typing import Any
 
 import pytest
-from tests.execution.made import ADA, BOB, DONE, Following, a_call, a_kit, a_spec, a_target
+from tests.execution.made import (
+    ADA,
+    BOB,
+    DONE,
+    Following,
+    a_call,
+    a_kit,
+    a_spec,
+    a_target,
+    a_use,
+)
 
 from pegboard.core.result import ToolResult
 from pegboard.errors import ToolTimeout
@@ -38,6 +48,23 @@ async def test_callers_are_kept_apart_unless_the_tool_says_otherwise(
 
     await handle(a_call(principal=ADA))
     await handle(a_call(principal=BOB))
+
+    assert following.calls == runs
+
+
+@pytest.mark.parametrize(
+    ("identity", "runs"), [("octocat", 1), ("hubot", 2)], ids=["the same", "another"]
+)
+async def test_an_answer_is_of_the_account_that_the_call_acts_with(
+    identity: str, runs: int
+) -> None:
+    following = Following()
+    handle = cache(a_target(SPEC), a_kit(), following)
+
+    for name in ("octocat", identity):
+        call = a_call()
+        call.credential = a_use(identity=name)
+        await handle(call)
 
     assert following.calls == runs
 

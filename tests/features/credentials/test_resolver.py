@@ -175,6 +175,36 @@ async def test_a_token_that_is_still_valid_is_used_while_the_server_fails(house:
     assert await house.call() == "access-0"
 
 
+async def connect_another(house: House) -> tuple[StoredCredential, Secret]:
+    """Connect another account in place of one that a call has found; return the latter."""
+    stored = await house.office.resolver.find("github", "github__find", principal=BOB)
+    value = house.office.parts.open(stored)
+    sealed = house.office.parts.seal(Secret(access_token="of another"), stored.about)
+    changes = {"identity": "hubot", "expires_at": None}
+    await house.office.parts.store.update("c1", changes, sealed=sealed)
+    return stored, value
+
+
+async def test_a_due_token_is_not_replaced_by_that_of_another_account(house: House) -> None:
+    await house.connect(expires_at=house.clock.time())
+    stored, _ = await connect_another(house)
+
+    with pytest.raises(Unavailable, match="connected again during the call"):
+        await house.office.resolver.reveal(stored, tool="github__find")
+
+    assert house.server.forms == []
+
+
+async def test_a_refused_token_is_not_replaced_by_that_of_another_account(house: House) -> None:
+    await house.connect()
+    stored, value = await connect_another(house)
+
+    with pytest.raises(Unavailable, match="connected again during the call"):
+        await house.office.resolver.renew(stored, value, tool="github__find")
+
+    assert house.server.forms == []
+
+
 async def test_a_token_without_a_refresh_token_ends_with_its_time(house: House) -> None:
     await house.connect(expires_at=house.clock.time())
     (stored,) = await house.office.parts.store.credentials()

@@ -42,7 +42,7 @@ def approve(target: CompiledTool, environment: CallEnvironment, following: Handl
     async def ask(call: CallState, decision: Decision) -> ToolResult:
         arguments = fingerprint(call)
         reason = decision.reason
-        if call.credential is not None and not call.credential.about.is_default:
+        if call.credential is not None:  # a standing approval covers no other account
             about = call.credential.about
             whose = await environment.handle_of(about.owner) or about.owner
             reason = f"{reason}, with the account {about.describe(whose)}"

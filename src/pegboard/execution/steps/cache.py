@@ -21,7 +21,7 @@ def cache(target: CompiledTool, environment: CallEnvironment, following: Handler
     async def handle(call: CallState) -> ToolResult:
         owner = call.owner if spec.cache_per_principal else ""
         if call.credential is not None:
-            owner = f"{owner} {call.credential.about.id}"
+            owner = f"{owner} {call.credential.about.account}"
         result, call.cached = await answers.get_or_make(
             Key(id(tool), fingerprint(call), owner),
             lambda: following(call),

@@ -288,6 +288,7 @@ class Connections:
             "state": "ok",
             "reason": "",
             "scopes": (),
+            "given_at": 0.0 if before is None else now,
             "shared": known.shared or (before is not None and before.shared),
             "expires_at": expiry_of(tokens, now, can_renew=bool(tokens.refresh_token)),
         }

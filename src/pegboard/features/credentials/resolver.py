@@ -91,16 +91,18 @@ class CredentialResolver:
 
         Raises:
             CredentialMissing: The system has ended the connection.
-            Unavailable: The token cannot be refreshed now, or the value cannot be decrypted.
+            Unavailable: The token cannot be refreshed now, the value cannot be decrypted, or
+                another account was connected meanwhile.
         """
-        if self._is_due(stored.about):
+        about = stored.about
+        if self._is_due(about):
             try:
-                stored = await self._refresh_with_others(stored.about)
+                stored = await self._refresh_with_others(about)
             except CredentialMissing as error:
-                about = stored.about
                 raise self._missing(
                     tool, about.source, about.owner, error.reason, name=about.name
                 ) from error
+            _check_account(stored.about, about)
         secret = self._parts.open(stored)
         self._check_server(stored.about, secret, tool=tool)
         await self._note_use(stored.about)
@@ -111,7 +113,8 @@ class CredentialResolver:
 
         Raises:
             CredentialMissing: The system has ended the connection.
-            Unavailable: The token cannot be refreshed now.
+            Unavailable: The token cannot be refreshed now, or another account was connected
+                meanwhile.
         """
         about = stored.about
         if about.kind not in _ENDINGS:
@@ -123,6 +126,7 @@ class CredentialResolver:
             raise self._missing(
                 tool, about.source, about.owner, error.reason, name=about.name
             ) from error
+        _check_account(renewed.about, about)
         return self._parts.open(renewed)
 
     async def end(self, stored: StoredCredential, *, tool: str, principal: Principal) -> None:
@@ -446,6 +450,18 @@ def expiry_of(answer: TokenAnswer, now: float, *, can_renew: bool) -> float | No
     if answer.lifetime is None:
         return now + _DEFAULT_LIFETIME if can_renew else None
     return now + answer.lifetime
+
+
+def _check_account(now: Credential, before: Credential) -> None:
+    """Refuse to act with another account than the one that was found, and perhaps approved.
+
+    Raises:
+        Unavailable: The owner has just connected another one.
+    """
+    if now.account != before.account:
+        raise Unavailable(
+            f"'{before.source}' was connected again during the call.", nothing_done=True
+        )
 
 
 def _choose(found: Sequence[StoredCredential]) -> StoredCredential | None:

@@ -203,6 +203,7 @@ class Credentials:
             renewed, secret = await self._get_first_token(target, about, secret)
             sealed = self._parts.seal(secret, about)
             changes |= {"state": "ok", "reason": "", "expires_at": renewed.expires_at}
+            changes["given_at"] = self._parts.now()
             if about.kind != "oauth2_client":
                 changes["expires_at"] = None
         async with self._parts.record("change", about, principal, changed=sorted(changes)):
