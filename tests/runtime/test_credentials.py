@@ -98,6 +98,27 @@ async def test_a_run_waits_for_a_credential_and_goes_on_when_its_caller_has_one(
     assert [item.headers["authorization"] for item in api.requests] == [f"Bearer {TOKEN_OF_BOB}"]
 
 
+async def test_a_run_that_waits_for_an_account_says_where_to_connect_it(
+    tmp_path: Path, api: Server
+) -> None:
+    oauth = {
+        "authorization_url": "https://id.example/auth",
+        "token_url": "https://id.example/token",
+        "client_id": "board",
+    }
+    graph = Graph(nodes=(Node(id="close", tool="github__close"),))
+    text = board_text(api, auth={"kind": "caller", "oauth": oauth})
+    async with Pegboard(write(tmp_path, text)) as board:
+        board.credentials.connections.serve()
+        started = await board.runs.start_graph(graph, principal=LOCAL)
+        waiting = await board.runs.wait(started.id, principal=LOCAL)
+
+    [asked] = waiting.result.pending
+    assert asked.message.endswith(
+        "Connect it at http://127.0.0.1:8321/v1/credentials/oauth/connect?source=github&for=local"
+    )
+
+
 async def test_one_of_several_accounts_is_chosen_on_each_way(tmp_path: Path, api: Server) -> None:
     async with Pegboard(write(tmp_path, board_text(api))) as board:
         client = LocalBoard(board)

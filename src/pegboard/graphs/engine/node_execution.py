@@ -18,7 +18,13 @@ from pegboard.core.graph import Graph, Node, NodeState
 from pegboard.core.ports.durability import RunSteps, Signal, StepRecord, StepRef, UnfinishedStep
 from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun, PendingKind, PendingStep
-from pegboard.errors import AccessDenied, InvalidRequest, PegboardError, ToolTimeout
+from pegboard.errors import (
+    AccessDenied,
+    CredentialMissing,
+    InvalidRequest,
+    PegboardError,
+    ToolTimeout,
+)
 from pegboard.graphs.engine.node_results import (
     as_cancelled,
     as_failed,
@@ -416,14 +422,16 @@ class _DurableStep:
         context = self._node.run
         is_unknown = run.state is NodeState.UNKNOWN
         kind: PendingKind = "unknown" if is_unknown else "approval"
+        error = run.error or {}
+        lacks_account = error.get("code") == CredentialMissing.code
         pending = PendingStep(
             id=address,
             step=self._step,
             kind=kind,
-            message=run.reason,
+            message=error["message"] if lacks_account else run.reason,  # with the link
             until=context.expires_at,
             choices=_WHAT_HAPPENED if is_unknown else _MAY_IT,
-            approval_id=(run.error or {}).get("approval_id", ""),
+            approval_id=error.get("approval_id", ""),
         )
         signal = await self._node.wait(pending, topic=f"answer:{address}")
         if signal is None:  # the run's time is up
