@@ -35,6 +35,7 @@ class Provider:
         self.algorithm = "ES256"
         self.metadata: dict[str, Any] = {}
         self.told: dict[str, Any] = {}
+        self.refusal: tuple[int, Any] | None = None
         self.bearers: list[str] = []
         self.codes = {"good"}
         self.forms: list[dict[str, str]] = []
@@ -60,6 +61,8 @@ class Provider:
             case "/token":
                 form = dict(parse_qsl((request.content or b"").decode()))
                 self.forms.append(form)
+                if self.refusal is not None:
+                    return self.refusal
                 if form["code"] not in self.codes:
                     return 400, {"error": "invalid_grant"}
                 self.codes.discard(form["code"])
@@ -328,6 +331,48 @@ async def test_a_disabled_person_is_not_signed_in(flow: Flow) -> None:
 
     with pytest.raises(SignInRefused):
         await flow.sign_in()
+
+
+async def test_an_issuer_that_is_written_otherwise_is_told_to_the_operator(flow: Flow) -> None:
+    flow.provider.metadata = {"issuer": f"{ISSUER}/"}
+
+    with pytest.raises(Unavailable, match="PEGBOARD_OIDC_ISSUER") as caught:
+        await flow.sign_in()
+
+    assert f"'{ISSUER}/'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("answer", "claims", "told"),
+    [
+        (
+            (401, {"error": "invalid_client", "error_description": "code good"}),
+            {},
+            "invalid_client",
+        ),
+        ((401, {"error": ["code good"]}), {}, "it answers 401"),
+        ((200, {}), {}, "it answers without an ID token"),
+        (None, {"aud": "another"}, "Audience doesn't match"),
+    ],
+    ids=["client", "nonsense", "no token", "audience"],
+)
+async def test_the_operator_reads_why_the_provider_has_signed_nobody_in(
+    flow: Flow,
+    caplog: pytest.LogCaptureFixture,
+    answer: tuple[int, Any] | None,
+    claims: dict[str, Any],
+    told: str,
+) -> None:
+    flow.provider.claims |= claims
+    flow.provider.refusal = answer
+
+    with pytest.raises(SignInRefused):
+        await flow.sign_in()
+
+    [record] = [it for it in caplog.records if it.name == "pegboard.identity"]
+    assert record.getMessage().startswith("identity: the identity provider signed nobody in: ")
+    assert told in record.getMessage()
+    assert "good" not in record.getMessage()
 
 
 @pytest.mark.parametrize(

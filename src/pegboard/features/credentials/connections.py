@@ -311,7 +311,10 @@ class Connections:
         return about
 
     def _read_state(self, state: str) -> _State:
-        wrong = InvalidRequest("This browser has not begun to connect an account: begin again.")
+        wrong = InvalidRequest(
+            f"This browser has not begun to connect an account at {self._address}: open the "
+            "console there, and begin again."
+        )
         if not state or len(state) > _MAX_STATE:
             raise wrong
         try:

@@ -3,6 +3,8 @@
 https://openid.net/specs/openid-connect-core-1_0.html, RFC 7636 (PKCE), RFC 9207 (`iss`).
 """
 
+import logging
+import re
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Mapping
 from hashlib import sha256
@@ -14,6 +16,10 @@ from msgspec import DecodeError, Struct, convert, json
 
 from pegboard.core.ports.http import HttpClient, HttpRequest
 from pegboard.errors import InvalidRequest, SignInRefused, Unavailable
+
+_LOG = logging.getLogger("pegboard.identity")
+_NOBODY = "identity: the identity provider signed nobody in"
+_ERROR = re.compile(r"[a-z_]{1,60}")
 
 ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA")
 """Algorithms of a signature; never those of a shared secret, nor none."""
@@ -107,8 +113,13 @@ class OidcProvider:
             raise Unavailable("The identity provider describes itself wrongly.") from error
         places = [metadata.authorization_endpoint, metadata.token_endpoint, metadata.jwks_uri]
         places += filter(None, (metadata.userinfo_endpoint,))
-        if metadata.issuer != issuer or not all(is_safe_address(place) for place in places):
-            raise Unavailable("The identity provider describes itself as another one.")
+        if metadata.issuer != issuer:
+            raise Unavailable(
+                f"The identity provider's name of itself is '{metadata.issuer[:200]}', and "
+                f"PEGBOARD_OIDC_ISSUER is '{issuer}': they must be the same."
+            )
+        if not all(is_safe_address(place) for place in places):
+            raise Unavailable("The identity provider has an address that is not https.")
         self._metadata, self._read_at = metadata, now
         return metadata
 
@@ -190,6 +201,7 @@ class OidcProvider:
                 options={"require": ["exp", "iat", "iss", "aud", "sub"]},
             )
         except jwt.PyJWTError as error:
+            _LOG.warning("%s: %s", _NOBODY, error)
             raise SignInRefused("The identity provider's token is not valid.") from error
         is_for_several = (
             isinstance(claims["aud"], list) and len(cast("list[Any]", claims["aud"])) > 1
@@ -239,6 +251,7 @@ class OidcProvider:
             raise Unavailable(f"The identity provider answered {response.status}.")
         found = _read_object(response.content)
         if response.status != 200 or not isinstance(found.get("id_token"), str):
+            _LOG.warning("%s: %s", _NOBODY, _describe_refusal(response.status, found))
             raise SignInRefused("The identity provider has refused the sign-in.")
         return found
 
@@ -276,6 +289,14 @@ def _read_object(content: bytes) -> Mapping[str, Any]:
     except DecodeError:
         return {}
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def _describe_refusal(status: int, found: Mapping[str, Any]) -> str:
+    """Why there is no token, in no words that could repeat what was sent."""
+    error = found.get("error")
+    if isinstance(error, str) and _ERROR.fullmatch(error):
+        return error
+    return "it answers without an ID token" if status == 200 else f"it answers {status}"
 
 
 def _basic(name: str, secret: str) -> str:
