@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
+from msgspec import structs
 from pydantic import SecretStr
 from tests.network.loopback import Received, Server, reply, serving
 from tests.peers.oidc import OidcServer, started_oidc
@@ -15,7 +16,9 @@ from tests.servers.http.made import TOKEN, a_board
 from tests.servers.http.people import House
 from tests.servers.http.taking import board_text, repeating_api
 
+from pegboard.features.identity.secrets import digest_of
 from pegboard.runtime import Pegboard
+from pegboard.servers.http.browser_sessions import COOKIE as SESSION
 
 START = "/v1/credentials/oauth/start"
 
@@ -143,6 +146,23 @@ async def test_a_link_leads_a_person_who_has_not_signed_in_to_the_sign_in_and_on
     assert "set-cookie" not in opened.headers
     assert (late.status_code, "Sign in" in late.text) == (401, True)
     assert late.headers["content-type"].startswith("text/html")
+
+
+async def test_a_consent_goes_on_in_a_session_that_got_a_new_cookie_meanwhile(
+    house: House, board: Pegboard, oidc: OidcServer
+) -> None:
+    ada = await house.found()
+    started = await ada.post(START, json={"source": "github"})
+    store, old = board.identity.parts.store, ada.cookies[SESSION]
+    session = await store.session(digest_of(old))
+    assert session is not None
+    renewed = structs.replace(session, digest=digest_of("new"), id=session.name)
+    await store.replace_session(session.digest, renewed, until=session.expires_at)
+    ada.cookies.set(SESSION, "new", domain="127.0.0.1", path="/v1/")
+
+    page = await ada.get(await oidc.consent(started.json()["url"]))
+
+    assert page.status_code == 200, page.text
 
 
 async def test_two_consents_in_one_browser_are_both_finished(

@@ -169,8 +169,10 @@ async def finish_connection(request: Request, board: Board, caller: Visitor) -> 
 
 
 def _session_of(request: Request) -> str:
+    """What a session keeps while its cookies are replaced; without accounts that is its cookie."""
+    credential: str = request.state.credential
     session: BrowserSession | None = request.state.session
-    return "" if session is None else session.cookie
+    return credential or ("" if session is None else session.cookie)
 
 
 def _put_cookie(board: Pegboard, response: Response, started: StartedConnection) -> None:
