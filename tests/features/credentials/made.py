@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 from tests.network.loopback import Received, reply, serving
 
 from pegboard.core.ports.accounts.credential_store import CredentialStore
-from pegboard.core.ports.accounts.credentials import CallerAuth, OAuthSettings
+from pegboard.core.ports.accounts.credentials import CallerAuth, OAuthDiscovery, OAuthSettings
 from pegboard.core.ports.audit_store import skip_proof
 from pegboard.core.ports.http import HttpClient
 from pegboard.core.principal import Principal
@@ -113,6 +113,7 @@ def an_office(
     store: CredentialStore | None = None,
     keys: Any = None,
     link: Callable[[CredentialTarget, str], str] = lambda _target, _owner: "",
+    discovery: OAuthDiscovery | None = None,
 ) -> Office:
     """The services, with sources of these names."""
     environment = CallEnvironment(now=clock.time, monotonic=clock.monotonic)
@@ -120,7 +121,7 @@ def an_office(
         store or MemoryStorage(clock=clock).credentials,
         EnvelopeSealer(keys or MemoryKeys()),
         HttpTokenEndpoint(lambda: http),
-        discovery=HttpOAuthDiscovery(lambda: http),
+        discovery=discovery or HttpOAuthDiscovery(lambda: http),
         targets=targets.get,
         may_lend=lend_always,
         environment=lambda: environment,

@@ -1,6 +1,8 @@
 """Consents that do not end as they began: late, elsewhere, or at another server."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -99,6 +101,64 @@ async def test_a_consent_that_comes_too_late_is_refused(
 async def test_a_forged_state_is_refused(office: Office, state: str) -> None:
     with pytest.raises(InvalidRequest, match="has not begun"):
         await office.service.connections.finish({"code": "c"}, state=state, principal=BOB)
+
+
+class Found:
+    """A discovery that finds these settings, and remembers what it was asked for."""
+
+    def __init__(self, settings: OAuthSettings) -> None:
+        self.settings = settings
+        self.scopes: list[Sequence[str]] = []
+
+    async def discover(
+        self,
+        settings: OAuthSettings,
+        *,
+        redirect_uri: str,
+        document: str = "",
+        scopes: Sequence[str] = (),
+    ) -> OAuthSettings:
+        self.scopes.append(scopes)
+        return replace(self.settings, server=settings.server)
+
+    async def find_issuer(self, server: str) -> str:
+        return self.settings.issuer
+
+    def forget(self, client_id: str) -> None: ...
+
+
+def many_scopes(number: int) -> tuple[str, ...]:
+    digests = (sha256(str(it).encode()).hexdigest() for it in range(number))
+    return tuple(f"https://api.example/auth/{digest[:8]}.read" for digest in digests)
+
+
+async def a_found_start(number: int) -> tuple[Office, StartedConnection]:
+    """A consent for so many scopes, with what discovery has found."""
+    settings = OAuthSettings(
+        authorization_url=f"{ISSUER}/authorize",
+        token_url=f"{ISSUER}/token",
+        client_id="board",
+        issuer=ISSUER,
+        scopes=many_scopes(number),
+    )
+    auth = CallerAuth(kinds=("oauth2",), oauth=OAuthSettings(server="https://crm.example/mcp"))
+    office = an_office(
+        {"github": a_target(auth=auth)}, clock=FakeClock(), discovery=Found(settings)
+    )
+    return office, await office.service.connections.start("github", principal=BOB)
+
+
+async def test_a_consent_for_many_scopes_fits_into_a_cookie_and_is_found_again() -> None:
+    office, started = await a_found_start(100)
+
+    assert len(started.state) < 4_000  # browsers keep no cookie of more than 4096 bytes
+    with pytest.raises(InvalidRequest, match="access_denied"):  # which is read after all the rest
+        await finish(office, started, code="", error="access_denied")
+
+
+async def test_a_consent_that_fits_into_no_cookie_is_refused_before_it_begins() -> None:
+    with pytest.raises(InvalidRequest, match="name those that are needed"):
+        await a_found_start(500)
 
 
 async def test_another_session_or_caller_does_not_finish_it(office: Office) -> None:

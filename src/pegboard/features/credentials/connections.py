@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import zlib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ from hmac import compare_digest
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from msgspec import Struct
+from msgspec import Struct, msgpack
 from msgspec import json as fast
 
 from pegboard.core.credential import DEFAULT_NAME, Credential, Secret
@@ -40,7 +41,7 @@ CONNECT = "/v1/credentials/oauth/connect"
 LIFETIME = 600.0
 """Seconds that a person has for the consent."""
 _CONTEXT = "oauth state"
-_MAX_STATE = 4_000
+_MAX_STATE = 3_900
 
 
 class StartedConnection(Struct, frozen=True, kw_only=True):
@@ -166,11 +167,8 @@ class Connections:
             found=fast.encode(settings).decode() if settings.server else "",
             expires_at=self._parts.now() + LIFETIME,
         )
-        sealed = self._parts.sealer.seal(fast.encode(state), context=_CONTEXT)
         return StartedConnection(
-            url=_consent_url(settings, state),
-            state=urlsafe_b64encode(fast.encode(sealed)).decode(),
-            nonce=state.nonce,
+            url=_consent_url(settings, state), state=self._write_state(state), nonce=state.nonce
         )
 
     async def finish(
@@ -310,6 +308,22 @@ class Connections:
         await self._settle(known.source, None if known.shared else principal)
         return about
 
+    def _write_state(self, state: _State) -> str:
+        """Seal a state; it is compressed, since browsers keep no cookie of more than 4096 bytes.
+
+        Raises:
+            InvalidRequest: It is still too long.
+        """
+        plain = zlib.compress(fast.encode(state))
+        sealed = self._parts.sealer.seal(plain, context=_CONTEXT)
+        text = urlsafe_b64encode(msgpack.encode(sealed)).decode()
+        if len(text) > _MAX_STATE:
+            raise InvalidRequest(
+                f"'{state.source}' asks for too many scopes at once: name those that are needed as "
+                "`scopes` in its `auth`."
+            )
+        return text
+
     def _read_state(self, state: str) -> _State:
         wrong = InvalidRequest(
             f"This browser has not begun to connect an account at {self._address}: open the "
@@ -318,9 +332,10 @@ class Connections:
         if not state or len(state) > _MAX_STATE:
             raise wrong
         try:
-            sealed = fast.decode(urlsafe_b64decode(state), type=SealedSecret)
-            known = fast.decode(self._parts.sealer.open(sealed, context=_CONTEXT), type=_State)
-        except (ValueError, json.JSONDecodeError, PegboardError) as error:
+            sealed = msgpack.decode(urlsafe_b64decode(state), type=SealedSecret)
+            plain = self._parts.sealer.open(sealed, context=_CONTEXT)
+            known = fast.decode(zlib.decompress(plain), type=_State)
+        except (ValueError, PegboardError) as error:
             raise wrong from error
         if known.expires_at <= self._parts.now():
             raise InvalidRequest("The consent took too long: begin again.")
