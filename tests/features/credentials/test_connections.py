@@ -161,6 +161,25 @@ async def test_a_consent_that_fits_into_no_cookie_is_refused_before_it_begins() 
         await a_found_start(500)
 
 
+@pytest.mark.parametrize("is_late", [False, True], ids=["at the consent", "with the code"])
+async def test_scopes_that_a_system_does_not_give_are_not_asked_for_again(
+    server: tuple[TokenServer, Office, FakeClock], is_late: bool
+) -> None:
+    endpoint, office, _ = server
+    connections: Connections = office.service.connections
+    id_ = await finish(office, await connections.start("github", principal=BOB))
+    await office.parts.store.update(id_, {"scopes": ("admin",)})
+    started = await connections.start("github", principal=BOB)
+    endpoint.status, endpoint.answer = 400, {"error": "invalid_scope"}
+
+    with pytest.raises(InvalidRequest, match="invalid_scope"):
+        await finish(office, started, **({} if is_late else {"error": "invalid_scope"}))
+    again = await connections.start("github", principal=BOB)
+
+    asked = [parse_qs(urlsplit(it.url).query).get("scope") for it in (started, again)]
+    assert asked == [["admin"], None]
+
+
 async def test_another_session_or_caller_does_not_finish_it(office: Office) -> None:
     connections: Connections = office.service.connections
     started = await connections.start("github", session="one", principal=BOB)

@@ -212,6 +212,7 @@ class Connections:
         if not compare_digest(known.settings, _digest_settings(settings)):
             raise InvalidRequest(f"'{known.source}' was changed meanwhile: begin again.")
         if "error" in answer or not answer.get("code"):
+            await self._forget_scopes(known, answer.get("error", ""))
             raise InvalidRequest(f"'{known.source}' was not connected: {_error_of(answer)}.")
         if known.shared:
             check_may_share(target, principal)
@@ -222,6 +223,7 @@ class Connections:
             redirect_uri=known.redirect_uri,
         )
         if isinstance(tokens, TokenRefusal):
+            await self._forget_scopes(known, tokens.error)
             raise InvalidRequest(f"'{known.source}' was not connected: {tokens.error}.")
         return await self._store(known, settings, tokens, principal)
 
@@ -229,6 +231,12 @@ class Connections:
         """The account that is connected again; None for a new one."""
         mine = await self._parts.store.credentials(owner=owner, source=source)
         return next((item for item in mine if item.about.name == name), None)
+
+    async def _forget_scopes(self, state: _State, error: str) -> None:
+        """Ask for the usual scopes again where the system does not give those that were lacking."""
+        known = await self._find_known(state.source, state.owner, state.name)
+        if error == "invalid_scope" and known is not None:
+            await self._parts.store.update(known.about.id, {"scopes": ()})
 
     def _forget_client(self, known: StoredCredential | None) -> None:
         """Register another client for a connection that has ended: its server may not know it."""
