@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import httpx2
 import pytest
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from pydantic import AnyUrl
@@ -12,7 +13,7 @@ from tests.sources.mcp.opening import opened
 from pegboard.core.ports.source_services.oauth_login import ConsentAnswer
 from pegboard.errors import MCPConnectionError
 from pegboard.sources.mcp.config import OAuthAccess
-from pegboard.sources.mcp.transport.oauth import KeptTokens
+from pegboard.sources.mcp.transport.oauth import KeptTokens, OAuthFlow
 
 
 class Login:
@@ -73,6 +74,62 @@ async def test_a_client_that_is_configured_is_not_replaced_by_a_registration() -
     assert client is not None
     assert (client.client_id, client.client_secret) == ("ours", "s")
     assert login.kept == {}
+
+
+async def a_refused_refresh(login: Login, given: OAuthAccess, answer: httpx2.Response) -> None:
+    """A request whose expired token is not renewed, up to where it is sent without one."""
+    kept = KeptTokens(login, given)
+    await kept.set_client_info(
+        OAuthClientInformationFull(client_id="c", redirect_uris=[AnyUrl(login.redirect_uri)])
+    )
+    await kept.set_tokens(OAuthToken(access_token="a", refresh_token="r", expires_in=0))
+    url = "https://crm.example/mcp"
+    flow = OAuthFlow("crm", url, given, login).async_auth_flow(httpx2.Request("POST", url))
+    asked = await anext(flow)
+    answer.request = asked
+    sent = await flow.asend(answer)
+    await flow.aclose()
+    assert b"grant_type=refresh_token" in asked.content
+    assert "authorization" not in sent.headers
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "is_kept"),
+    [
+        (401, "invalid_client", False),
+        (400, "unauthorized_client", False),
+        (400, "invalid_grant", True),
+        (503, "invalid_client", True),
+    ],
+)
+async def test_a_registration_that_the_server_does_not_know_any_more_is_forgotten(
+    status: int, error: str, is_kept: bool
+) -> None:
+    login = Login()
+
+    await a_refused_refresh(login, access(), httpx2.Response(status, json={"error": error}))
+
+    client = await KeptTokens(login, access()).get_client_info()
+    assert (client is not None) is is_kept
+
+
+@pytest.mark.parametrize("content", [b"<html>", b"[]", b""], ids=["page", "list", "nothing"])
+async def test_a_refusal_in_other_words_forgets_no_registration(content: bytes) -> None:
+    login = Login()
+
+    await a_refused_refresh(login, access(), httpx2.Response(401, content=content))
+
+    assert await KeptTokens(login, access()).get_client_info() is not None
+
+
+async def test_a_client_that_is_configured_is_never_forgotten() -> None:
+    login, given = Login(), access(client_id="ours")
+
+    await a_refused_refresh(login, given, httpx2.Response(401, json={"error": "invalid_client"}))
+
+    client = await KeptTokens(login, given).get_client_info()
+    assert client is not None
+    assert client.client_id == "ours"
 
 
 async def test_where_nobody_can_log_in_a_server_with_a_login_says_so() -> None:

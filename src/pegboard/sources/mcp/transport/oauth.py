@@ -1,9 +1,10 @@
 """OAuth 2.1 at a server: the flow of the MCP library, with a person's login behind it."""
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncGenerator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
@@ -17,6 +18,7 @@ from pegboard.sources.mcp.config import OAuthAccess
 from pegboard.sources.mcp.request_context import CURRENT
 
 _EXPIRES_AT = "expires_at"
+_UNKNOWN_CLIENT = ("invalid_client", "unauthorized_client")
 
 
 class OAuthFlow(httpx2.Auth):
@@ -148,13 +150,32 @@ class KeptTokens:
         if not self._access.client_id:
             await self._change(client=client_info.model_dump(mode="json", exclude_none=True))
 
+    async def forget_client(self) -> bool:
+        """Forget a registration; whether there was one, and not a client that is configured."""
+        if self._access.client_id:
+            return False
+        await self._change(client=None)
+        return True
+
     async def _change(self, **changes: Any) -> None:
         kept: Mapping[str, Any] = await self._login.load()
         await self._login.save({**kept, **changes})
 
 
 class _Provider(OAuthClientProvider):
-    """The flow of the MCP library; it knows from the first request when kept tokens expire."""
+    """The flow of the MCP library; it knows from the first request when kept tokens expire.
+
+    A registration that the authorization server does not know any more is made again.
+    """
+
+    def __init__(self, url: str, about: OAuthClientMetadata, kept: KeptTokens, **ways: Any) -> None:
+        super().__init__(url, about, kept, **ways)
+        self._kept = kept
+
+    async def _handle_refresh_response(self, response: httpx2.Response) -> bool:
+        if await _is_of_unknown_client(response) and await self._kept.forget_client():
+            self.context.client_info = None
+        return await super()._handle_refresh_response(response)
 
     async def _initialize(self) -> None:
         await super()._initialize()
@@ -170,6 +191,17 @@ def _describe_client(access: OAuthAccess, login: OAuthLogin) -> OAuthClientMetad
         response_types=["code"],
         scope=" ".join(access.scopes) or None,
     )
+
+
+async def _is_of_unknown_client(response: httpx2.Response) -> bool:
+    if not 400 <= response.status_code < 500:
+        return False
+    try:
+        answer = json.loads(await response.aread())
+    except (ValueError, RecursionError):
+        return False
+    error = cast("dict[str, Any]", answer).get("error") if isinstance(answer, dict) else None
+    return error in _UNKNOWN_CLIENT
 
 
 def _remaining(limit: asyncio.Timeout) -> float | None:
