@@ -154,6 +154,9 @@ class ApprovalAnswer(BaseModel):
         Field(description="`connection`: the caller has to connect an account; no one decides."),
     ] = "call"
     source: Annotated[str, Field(description="The source of that account.")] = ""
+    link: Annotated[
+        str, Field(description="Where you connect that account, if the call is yours.")
+    ] = ""
     credential: Annotated[
         str, Field(description="The account of a caller that the call acts with.")
     ] = ""

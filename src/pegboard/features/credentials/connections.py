@@ -112,6 +112,11 @@ class Connections:
         query = urlencode({"source": target.source, "for": owner})
         return f"{self._address}{CONNECT}?{query}"
 
+    def link_to(self, source: str, owner: str) -> str:
+        """The same for a source by its name; empty where there is no such source."""
+        target = self._parts.find_target(source)
+        return "" if target is None else self.link_for(target, owner)
+
     async def start(
         self,
         source: str,

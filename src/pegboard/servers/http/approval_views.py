@@ -6,6 +6,7 @@ from typing import Any
 from pegboard.core.ports.approval_store import Approval
 from pegboard.core.principal import Principal
 from pegboard.features.approvals.schemas import approval_to_dict
+from pegboard.features.credentials.parts import owner_of
 from pegboard.runtime import Pegboard
 
 
@@ -26,6 +27,8 @@ async def show_approvals(
         tool = board.registry.find(item.tool)
         if tool is not None and tool.spec.title:
             data["title"] = tool.spec.title
+        if link := _find_link(board, item, principal):
+            data["link"] = link
         conversation = conversations.get(item.run_id)
         if not await board.approvals.explain_refusal(item, principal=principal):
             grants = board.approvals.grants
@@ -37,3 +40,11 @@ async def show_approvals(
             data["conversation_title"] = conversation.title
         shown.append(data)
     return shown
+
+
+def _find_link(board: Pegboard, approval: Approval, principal: Principal) -> str:
+    """Where a caller connects the account that its own call waits for; else empty."""
+    is_open = approval.kind == "connection" and approval.state == "pending"
+    if not is_open or approval.principal != principal.id:
+        return ""
+    return board.credentials.connections.link_to(approval.source, owner_of(principal))

@@ -81,6 +81,24 @@ async def test_a_refused_call_gives_a_link_and_works_after_the_consent(
     assert api.requests[0].headers["authorization"].startswith("Bearer ")
 
 
+async def test_a_request_to_connect_gives_the_link_to_its_caller_alone(house: House) -> None:
+    ada = await house.found()
+    bob = await house.invite(ada, "editor")
+    refused = (await call(bob)).json()
+
+    path = f"/v1/approvals/{refused['approval_id']}"
+    own, of_another = (await bob.get(path)).json(), (await ada.get(path)).json()
+    decided = await ada.post(path, json={"decision": "deny"})
+    denied = (await bob.get(path)).json()
+
+    assert decided.status_code == 200, decided.text
+    assert own["link"] == refused["link"]
+    assert [(item["kind"], "link" in item) for item in (of_another, denied)] == [
+        ("connection", False),
+        ("connection", False),
+    ]
+
+
 async def test_a_link_and_a_consent_of_another_person_are_refused(
     house: House, oidc: OidcServer
 ) -> None:
