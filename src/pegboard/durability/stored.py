@@ -180,6 +180,10 @@ class StoredDurability:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
+    def is_elsewhere(self, run_id: str) -> bool:
+        """Whether a run may be executed by another process: it has no worker here."""
+        return self._is_shared and run_id not in self._workers
+
     def open_nested(self, run_id: str, name: str) -> NestedJournal | None:
         """A journal within a run that is executed here; None where it is not.
 

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.features.knowledge.test_deletion_everywhere import until
+from tests.storage.conftest import postgres, postgres_server
 
 from pegboard import Pegboard
 from pegboard.core.principal import LOCAL
@@ -14,6 +16,9 @@ from pegboard.features.knowledge import NewBase, NewDocument
 from pegboard.features.knowledge.bases import KnowledgeBase, scope_of
 from pegboard.features.knowledge.documents import BACKFILL
 from pegboard.features.knowledge.queue import SHORT
+from pegboard.runtime import Settings
+
+__all__ = ["postgres", "postgres_server"]
 
 LONG = "Tapirs eat leaves.\n\n" * (SHORT // 20 + 1)
 
@@ -140,3 +145,59 @@ async def test_all_that_wait_are_taken_in_sooner_or_later(
 
     await until(are_ready)
     assert len(converter.begun) == len(set(converter.begun)) == 16
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+async def test_what_another_server_takes_in_holds_up_nothing_here(
+    postgres: str, tmp_path: Path, converter: SlowConverter
+) -> None:
+    settings = Settings.model_validate({"data": tmp_path, "database": postgres})
+    async with Pegboard(settings=settings) as one, Pegboard(settings=settings) as two:
+        await two.resume_interrupted()
+        base = await add_base(one, "a")
+        await until(lambda: is_known(two, base))
+        await put_in(one, base, "one.txt", "two.txt")
+        await converter.until_begun("one.txt", "two.txt")
+
+        await put_in(two, base, "three.txt")
+        await converter.until_begun("three.txt")
+        converter.end("three.txt")
+        await until(lambda: is_ready(two, base, "three.txt"))
+        await put_in(two, base, "four.txt", "five.txt")
+        await converter.until_begun("four.txt", "five.txt")
+
+        converter.end("one.txt", "two.txt", "four.txt", "five.txt")
+        for name in ("one.txt", "two.txt", "four.txt", "five.txt"):
+            await until(lambda name=name: is_ready(two, base, name))
+        assert sorted(converter.begun) == sorted(set(converter.begun))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60)
+async def test_what_another_server_has_left_waiting_is_taken_in(
+    postgres: str, tmp_path: Path, converter: SlowConverter
+) -> None:
+    settings = Settings.model_validate({"data": tmp_path, "database": postgres})
+    async with Pegboard(settings=settings) as two:
+        await two.resume_interrupted()
+        async with Pegboard(settings=settings) as one:
+            base = await add_base(one, "a")
+            await put_in(one, base, "one.txt", "two.txt", "three.txt", "four.txt")
+            await converter.until_begun("one.txt", "two.txt")
+            converter.end("one.txt", "two.txt", "three.txt", "four.txt")
+            await one.knowledge._queue.close()  # it takes in nothing more
+
+        for name in ("three.txt", "four.txt"):
+            await until(lambda name=name: is_ready(two, base, name))
+
+
+async def is_known(board: Pegboard, base: KnowledgeBase) -> bool:
+    """Whether a server has learned of a base."""
+    return base.id in {it.id for it in board.knowledge.bases.list_visible(LOCAL)}
+
+
+async def is_ready(board: Pegboard, base: KnowledgeBase, name: str) -> bool:
+    """Whether a document answers."""
+    rows = await board.knowledge.documents.list_all(scope_of([base], LOCAL))
+    return any(row.name == name and row.state == "ready" for row in rows)

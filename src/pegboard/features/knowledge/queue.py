@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.event import Event, RunEnded
@@ -29,6 +30,8 @@ One more is taken in if it is short and nothing else of its base is under way.
 """
 SHORT = 1024 * 1024
 """Up to so many bytes, a document is short: it is converted within seconds."""
+_LOOK_AGAIN = 5.0
+"""Seconds after which what other servers have ended or left is looked at."""
 _MAX_CALLERS = 10_000
 
 
@@ -39,16 +42,28 @@ class IngestionQueue:
     under way before one that is at work. Long documents may take minutes: of one base, one is taken
     in at a time, and a slot beside the others is kept for short documents of other bases.
 
+    Of servers that share a database, each fills its own slots: what another one takes in has none
+    here, and what another one has left waiting is found within seconds.
+
     Args:
         parts: The stores.
         runs: Starts the runs.
         slots: How many run at once, beside a short one.
+        every: Seconds after which what other servers have ended or left is looked at.
     """
 
-    def __init__(self, parts: KnowledgeParts, runs: Runs, *, slots: int = SLOTS) -> None:
+    def __init__(
+        self,
+        parts: KnowledgeParts,
+        runs: Runs,
+        *,
+        slots: int = SLOTS,
+        every: float = _LOOK_AGAIN,
+    ) -> None:
         self._parts = parts
         self._runs = runs
         self._slots = slots
+        self._every = every if parts.is_shared else None
         self._active: dict[str, StoredDocument] = {}
         self._added: set[str] = set()
         self._must_list = True
@@ -93,10 +108,25 @@ class IngestionQueue:
 
     async def _work(self) -> None:
         while True:
-            await self._is_due.wait()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._every):
+                    await self._is_due.wait()
+            is_told = self._is_due.is_set()
             self._is_due.clear()
             with log_and_continue(_LOG, "knowledge: documents that wait are not taken in"):
+                if not is_told:
+                    await self._look_elsewhere()
                 await self._fill()
+
+    async def _look_elsewhere(self) -> None:
+        """Look for what other servers have left, and end what is not executed here any more."""
+        self._must_list = True
+        for run_id in filter(self._runs.is_elsewhere, list(self._active)):
+            view = await self._find_run(run_id)
+            if view is None or view.run.finished_at is not None:
+                await self._end(run_id)
+            else:
+                self._active.pop(run_id, None)  # another server continues it
 
     async def _fill(self) -> None:
         """Start runs as long as there is room.
@@ -156,6 +186,8 @@ class IngestionQueue:
             except PegboardError as error:
                 await self._fail(changed, error.code, error.message)
                 return
+        if known.run.finished_at is None and self._runs.is_elsewhere(known.id):
+            return  # it has no slot here
         self._active[known.id] = row
         if known.run.finished_at is not None:
             await self._end(known.id)

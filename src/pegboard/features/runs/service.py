@@ -44,6 +44,10 @@ _CONTROLS = ("pause", "resume", "cancel", "answer", "send")
 """They ask `check_may_control_run`, once the run is known."""
 
 
+def _is_never(_run_id: str) -> bool:
+    return False
+
+
 @limit_keys("runs", reads=(*_READS, *_STARTS, *_CONTROLS), instead=RUNS_SCOPE)
 class Runs:
     """Runs of plans and graphs, limited to those that the caller may see.
@@ -65,6 +69,7 @@ class Runs:
         names: The names by which a run may ask a caller.
 
     Attributes:
+        is_elsewhere: Whether another server may execute the run of an id.
         questions: What tools ask while runs call them.
     """
 
@@ -92,6 +97,7 @@ class Runs:
         self.questions = RunQuestions(registry, store, runner)
         self._approvals = approvals
         self._names = names
+        self.is_elsewhere: Callable[[str], bool] = _is_never
 
     async def start_plan(
         self,

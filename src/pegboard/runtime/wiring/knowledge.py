@@ -41,9 +41,11 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("pegboard.knowledge")
 SOURCE = "knowledge"
+"""The name of the source of the tools."""
 _FIRST_RETRY, _LAST_RETRY = 30.0, 3_600.0
 """Seconds until a deletion that has failed is tried again, at first and at most."""
-"""The name of the source of the tools."""
+_LOOK_SECONDS = 5.0
+"""Seconds after which a board without bases looks for those of other servers."""
 
 
 class BoardKnowledge:
@@ -84,6 +86,7 @@ class BoardKnowledge:
         self._refresher: asyncio.Task[None] | None = None
         self._cleaner: asyncio.Task[None] | None = None
         self._is_closed = False
+        self._watcher: asyncio.Task[None] | None = None
         self._files: Files | None = None
         self._made: Knowledge | None = None
         self._tools: tuple[Tool, ...] = ()
@@ -137,6 +140,10 @@ class BoardKnowledge:
         if self._blobs is not None:
             self._finish_deletions(after=0.0)
         if not self.has_bases:
+            if self._is_shared and self._watcher is None:
+                self._watcher = asyncio.create_task(
+                    self._wait_for_bases(), name="wait for knowledge bases of other servers"
+                )
             return
         self.service.wake()
         if self._refresher is None and self._board().knowledge:
@@ -145,7 +152,8 @@ class BoardKnowledge:
     async def close(self) -> None:
         """Stop what runs in the background."""
         self._is_closed = True
-        tasks = [task for task in (self._refresher, self._cleaner) if task is not None]
+        started = (self._refresher, self._cleaner, self._watcher)
+        tasks = [task for task in started if task is not None]
         for task in tasks:
             task.cancel()
         if tasks:
@@ -392,6 +400,12 @@ class BoardKnowledge:
             http=services.http,
             root=services.base_dir,
         )
+
+    async def _wait_for_bases(self) -> None:
+        """Go on with what another server has left of a base that was not there at the start."""
+        while not self.has_bases:  # noqa: ASYNC110 - no event tells of another server's
+            await asyncio.sleep(_LOOK_SECONDS)
+        self.service.wake()
 
     def _finish_deletions(self, *, after: float) -> None:
         """Finish deletions in the background, from some seconds on."""

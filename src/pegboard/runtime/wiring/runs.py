@@ -129,6 +129,7 @@ def open_runs(  # noqa: PLR0913 - all that runs are made of
         approvals=approvals,
         names=partial(find_names, storage.identity),
     )
+    runs.is_elsewhere = durability.is_elsewhere
     watch_approvals(registry, approvals, stack)
     identity.ended.append(RunsOfAccounts(store, runs).cancel)
     return plans, runs, approvals
