@@ -32,6 +32,18 @@ async def test_a_quota_is_stored_changed_and_removed(storage: Storage) -> None:
     assert list(await storage.quotas.quotas()) == [unlimited]
 
 
+async def test_a_change_is_noticed_beside_a_later_one_that_was_stored_before(
+    storage: Storage,
+) -> None:
+    cost = structs.replace(A_QUOTA, measure="cost", changed_at=NOON + 2)
+    await storage.quotas.put(A_QUOTA)
+    await storage.quotas.put(cost)
+    before = await storage.quotas.stamp()
+    await storage.quotas.put(structs.replace(A_QUOTA, limit=5.0, changed_at=NOON + 1))
+
+    assert await storage.quotas.stamp() != before
+
+
 async def test_what_two_servers_used_is_added_up(storage: Storage, other: Storage) -> None:
     more = structs.replace(A_USAGE, used=0.5)
     ended = QuotaUsage(counter="u_ada  calls 2025-12-31", used=9.0, ends_at=NOON - 1)

@@ -26,7 +26,9 @@ class SqlQuotas:
         return [load(row.body, Quota) for row in sorted(rows, key=lambda row: row.id)]
 
     async def stamp(self) -> str:
-        wanted = select(func.count(), func.max(QUOTAS.c.changed_at)).select_from(QUOTAS)
+        # with the sum: the latest change is not always the one that was stored last
+        changed = QUOTAS.c.changed_at
+        wanted = select(func.count(), func.max(changed), func.sum(changed)).select_from(QUOTAS)
         row = await self._database.read(lambda transaction: transaction.first(wanted))
         return "" if row is None else " ".join(map(str, row))
 
