@@ -339,11 +339,11 @@ class Conversations:
             ConversationNotFound: It does not exist, or the caller may not see it.
         """
         await self._visible(conversation, principal)
-        exchanges = await self._store.exchanges(conversation)
-        for exchange in exchanges:
+        for exchange in await self._store.exchanges(conversation):
             if exchange.state == "queued":
                 await self._store.withdraw(exchange.id)
-        working = next((item for item in exchanges if item.state == "working"), None)
+        # read anew: of those that were queued, one may be answered by now
+        working = await self._store.next_exchange(conversation, states={"working"})
         if working is not None:
             await self._answers.catch_up(working)  # its run may not have begun
             await self._runs.cancel(working.run_id, principal=principal)
