@@ -1,12 +1,19 @@
 """What is stored of one run during an attempt: its steps, and the signals that arrive."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import Any, Self
 
 from pegboard.core.ports.durability import CONTROL, RunStart, Signal
 from pegboard.core.ports.run_store import RunStore, StoredSignal, StoredStep
 from pegboard.errors import Unavailable
+
+_LOG = logging.getLogger("pegboard.durability")
+_FIRST_DELAY = 0.2
+_MAX_DELAY = 5.0
+"""Seconds between two attempts to store an outcome while the store is unavailable."""
+_LOOK_AGAIN = 1.0
 
 
 class ReplayState:
@@ -46,10 +53,15 @@ class ReplayState:
         return self
 
     async def refresh(self) -> None:
-        """Read the signals that arrived since."""
+        """Read the signals that arrived since; later, if the store is unavailable."""
         self.has_news.clear()
         after = self._signals[-1].number if self._signals else 0
-        self._signals += await self._store.signals(self.start.run_id, after=after)
+        try:
+            self._signals += await self._store.signals(self.start.run_id, after=after)
+        except Unavailable as error:
+            if not _will_pass(error):
+                raise
+            asyncio.get_running_loop().call_later(_LOOK_AGAIN, self.has_news.set)
 
     @property
     def has_unread(self) -> bool:
@@ -76,15 +88,31 @@ class ReplayState:
             raise Unavailable(f"'{path}' was started by another attempt.", nothing_done=True)
 
     async def record(self, path: str, started_at: float, value: Any, *, takes: str) -> None:
-        """Store the outcome of a step.
+        """Store the outcome of a step, which is known only here, as soon as the store is available.
 
         Raises:
-            Unavailable: It could not be stored.
+            Unavailable: Another worker has the lease, or the store does not say when to try again.
         """
         step = StoredStep(path=path, started_at=started_at, finished_at=self._now(), value=value)
-        await self._store.record(self.start.run_id, step, self._owner, takes=takes)
+        delay = _FIRST_DELAY
+        while True:
+            try:
+                await self._store.record(self.start.run_id, step, self._owner, takes=takes)
+                break
+            except Unavailable as error:
+                if not _will_pass(error):
+                    raise
+                run_id = self.start.run_id
+                _LOG.warning("durability: '%s' of %s is not stored yet: %s", path, run_id, error)
+            await asyncio.sleep(delay)
+            delay = min(2 * delay, _MAX_DELAY)
         self.steps[path] = step
 
     def now(self) -> float:
         """Unix seconds."""
         return self._now()
+
+
+def _will_pass(error: Unavailable) -> bool:
+    """Whether the store is expected back: it says when to try again."""
+    return error.retryable and error.retry_after is not None
