@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
-from tests.durability.made import Process, graph, node, waiting
+from tests.durability.made import Process, graph, node, until, waiting
 from tests.storage.made import a_storage
 
 from pegboard.core.ports.run_store import RUN_TAKEN_OVER, RunStore
+from pegboard.errors import Unavailable
 from pegboard.testing import FakeClock
 
 OWNER: dict[str, Any] = {"owner": "us"}
@@ -30,6 +31,58 @@ async def store(
 async def list_causes(store: RunStore) -> list[str]:
     events = await store.events("r")
     return [event.data["cause"] for event in events if event.kind == RUN_TAKEN_OVER]
+
+
+class StoreWithOutages:
+    """A store as one process reaches it.
+
+    Attributes:
+        is_gone: Whether it cannot be reached.
+        polls: How often it was reached since it was last gone.
+    """
+
+    def __init__(self, store: RunStore) -> None:
+        self._store = store
+        self.is_gone = False
+        self.polls = 0
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._store, name)
+
+        async def call(*args: Any, **options: Any) -> Any:
+            if self.is_gone:
+                self.polls = 0
+                raise Unavailable("gone", retry_after=1.0, nothing_done=True)
+            self.polls += name in {"runs", "take"}
+            return await method(*args, **options)
+
+        return call
+
+
+async def test_after_an_outage_a_process_may_renew_its_leases_before_others_take_them(
+    store: RunStore, clock: FakeClock
+) -> None:
+    ours, theirs = StoreWithOutages(store), StoreWithOutages(store)
+    first = Process(cast("RunStore", ours), now=clock.time)
+    second = Process(cast("RunStore", theirs), did=first.did, now=clock.time)
+    await second.durability.follow()
+    await first.runner.start(HELD, run_id="r")
+    await first.held.wait()
+    ours.is_gone = theirs.is_gone = True
+    clock.advance(100.0)  # longer than the lease
+    await asyncio.sleep(0.1)
+
+    theirs.is_gone = False
+    await until(lambda: theirs.polls > 0)
+    ours.is_gone = False
+    await until(lambda: theirs.polls > 5)
+    first.gate.set()
+    await first.runner.result("r")
+    for process in (first, second):
+        await process.durability.close()
+
+    assert await list_causes(store) == []
+    assert first.did == ["a", "b"]
 
 
 @pytest.mark.parametrize(("crashes", "cause"), [(True, "lost"), (False, "stopped")])

@@ -12,7 +12,14 @@ from weakref import WeakValueDictionary
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import Attempt, RunStart, Signal
-from pegboard.core.ports.run_store import LEASE, RUN_TAKEN_OVER, RunEvent, RunStore, StoredRun
+from pegboard.core.ports.run_store import (
+    LEASE,
+    RUN_TAKEN_OVER,
+    RunEvent,
+    RunQuery,
+    RunStore,
+    StoredRun,
+)
 from pegboard.core.run import RunResult
 from pegboard.durability.nested_journal import NestedJournal
 from pegboard.durability.scheduling import (
@@ -26,6 +33,8 @@ from pegboard.durability.worker import StoredRunWorker
 from pegboard.errors import PegboardError, RunNotFound, Unavailable
 
 _LOG = logging.getLogger("pegboard.durability")
+_POLLS_AFTER_OUTAGE = 3
+"""Polls without taking runs of others once the store is back: each first renews its own leases."""
 _UNFINISHED = tuple(state for state in NodeState if not state.is_final)
 
 
@@ -85,6 +94,7 @@ class StoredDurability:
         self._crashes = CrashCounter(store, self._owner, most=max_crashes, now=now)
         self._polling: asyncio.Task[None] | None = None
         self._takes_others = False
+        self._polls_to_wait = 0
         self._closed = False
 
     def attach(self, attempt: Attempt) -> None:
@@ -129,7 +139,7 @@ class StoredDurability:
                 self._check_open()
                 if (error := self._wakeups.error(run_id)) is not None:
                     raise error
-                if is_due(run, now=self._now()):
+                if is_due(run, now=self._now()) and not self._polls_to_wait:
                     worker = await self._take_up(run_id)
             if worker is None:  # another process executes it, or it is not due
                 await asyncio.sleep(self._every / 10)
@@ -317,15 +327,20 @@ class StoredDurability:
             await asyncio.sleep(self._every)
             with log_and_continue(_LOG, "durability: polling failed"):
                 try:
-                    if (now := self._now()) - renewed >= self._lease / 3:
+                    if self._polls_to_wait:
+                        await self._store.runs(RunQuery(limit=1))  # is it back?
+                    if (now := self._now()) - renewed >= self._lease / 3 or self._polls_to_wait:
                         await self._renew()
                         renewed = now
                     if self._is_shared:
                         for worker in self._workers.values():
                             worker.notify()
-                    if self._takes_others:
+                    if self._polls_to_wait:
+                        self._polls_to_wait -= 1
+                    elif self._takes_others:
                         await self._take_due_runs()
                 except PegboardError as error:
+                    self._polls_to_wait = _POLLS_AFTER_OUTAGE if self._is_shared else 0
                     _LOG.warning("durability: the store of runs is unavailable: %s", error)
 
     async def _renew(self) -> None:
