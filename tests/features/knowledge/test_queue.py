@@ -175,6 +175,26 @@ async def test_what_another_server_takes_in_holds_up_nothing_here(
 
 @pytest.mark.slow
 @pytest.mark.timeout(60)
+async def test_a_document_of_a_base_that_is_not_known_here_yet_is_left_to_others(
+    postgres: str, tmp_path: Path, converter: SlowConverter
+) -> None:
+    settings = Settings.model_validate({"data": tmp_path, "database": postgres})
+    async with Pegboard(settings=settings) as one, Pegboard(settings=settings) as two:
+        await two.resume_interrupted()
+        names = ("one.txt", "two.txt", "three.txt")
+        base = await add_base(one, "a")
+        await put_in(one, base, *names)
+        assert not await is_known(two, base)
+        two.knowledge._queue.wake()
+        await converter.until_begun("one.txt", "two.txt")
+
+        converter.end(*names)
+        for name in names:
+            await until(lambda name=name: is_ready(one, base, name))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(60)
 async def test_what_another_server_has_left_waiting_is_taken_in(
     postgres: str, tmp_path: Path, converter: SlowConverter
 ) -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.event import Event, RunEnded
 from pegboard.core.ports.knowledge.document_store import StoredDocument
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.errors import PegboardError, RunNotFound
 from pegboard.features.knowledge.ingestion import (
     DOCUMENT,
@@ -146,14 +146,21 @@ class IngestionQueue:
             raise
 
     async def _list_waiting(self, added: Collection[str] | None) -> list[StoredDocument]:
-        """Those of these ids that are not under way; of all for None."""
+        """Those of these ids that are not under way; of all for None.
+
+        A base that is not known here, or not yet, is that of other servers.
+        """
         documents = self._parts.documents
         if added is None:
             found = await documents.list_unfinished()
         else:
             found = (await documents.get_all(added)).values()
         active = {row.id for row in self._active.values()}
-        return [row for row in found if row.id not in active and not is_settled(row)]
+        waiting = [row for row in found if row.id not in active and not is_settled(row)]
+        if not self._parts.is_shared:
+            return waiting
+        known = {base.id for base in self._parts.bases.list_visible(LOCAL)}
+        return [row for row in waiting if row.base in known]
 
     def _choose(self, waiting: Sequence[StoredDocument]) -> StoredDocument | None:
         busy = Counter(row.base for row in self._active.values())
