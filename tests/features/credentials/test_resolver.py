@@ -21,6 +21,7 @@ from pegboard.core.credential import Credential, Secret
 from pegboard.core.ports.accounts.credential_store import StoredCredential
 from pegboard.core.ports.accounts.credentials import CallerAuth
 from pegboard.errors import CredentialMissing, Unavailable
+from pegboard.features.credentials import resolver
 from pegboard.testing import FakeClock
 
 LIFETIME = 600.0
@@ -214,6 +215,25 @@ async def test_a_token_without_a_refresh_token_ends_with_its_time(house: House) 
     with pytest.raises(CredentialMissing, match="must be connected again"):
         await house.call()
     assert house.server.forms == []
+
+
+async def test_a_new_token_is_stored_once_the_store_is_back(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await house.connect(expires_at=house.clock.time())
+    store = house.office.parts.store
+    update, failures = store.update, [Unavailable("gone")] * 20
+
+    async def fail_at_first(*args: Any, **changes: Any) -> Any:
+        if failures and "sealed" in changes:
+            raise failures.pop()
+        return await update(*args, **changes)
+
+    monkeypatch.setattr(resolver, "_PAUSE", 0.0001)
+    monkeypatch.setattr(store, "update", fail_at_first)
+
+    assert [await house.call() for _ in range(2)] == ["access-1"] * 2
+    assert (len(house.server.forms), await house.state()) == (1, ("ok", ""))
 
 
 async def test_the_use_of_a_credential_is_noted_once_a_minute(house: House) -> None:

@@ -5,7 +5,6 @@ import logging
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
@@ -33,7 +32,9 @@ _CLAIM = 45.0
 """Seconds that one server has to refresh a token; a request takes 15 at most."""
 _PAUSE = 0.1
 _USED_EXACT_TO = 60.0
-_WRITES = 3
+_MAX_PAUSE = 2.0
+_WRITES = 300
+"""How often a new token is written, for about ten minutes: no one else has it."""
 _DEFAULT_LIFETIME = 3600.0
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,200}")
 _MAX_SCOPES = 50
@@ -425,12 +426,16 @@ class CredentialResolver:
         self, about: Credential, changes: Mapping[str, Any], sealed: SealedSecret
     ) -> Credential | None:
         for attempt in range(1, _WRITES):
-            with suppress(Unavailable):
+            try:
                 return await self._parts.store.update(
                     about.id, changes, sealed=sealed, version=about.version
                 )
-            _LOG.warning("credentials: the new token of %s is not stored yet", about.id)
-            await asyncio.sleep(_PAUSE * attempt)
+            except Unavailable as error:
+                if not error.retryable:
+                    raise
+            if attempt == 1:
+                _LOG.warning("credentials: the new token of %s is not stored yet", about.id)
+            await asyncio.sleep(min(_PAUSE * attempt, _MAX_PAUSE))
         return await self._parts.store.update(
             about.id, changes, sealed=sealed, version=about.version
         )
