@@ -121,51 +121,6 @@ async def test_messages_queue_are_withdrawn_and_answered_in_order(tmp_path: Path
     assert text_of(events) == "three"
 
 
-async def test_stopping_stops_an_answer_that_began_while_the_queue_was_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gates = [asyncio.Event(), asyncio.Event()]
-    begun = [asyncio.Event(), asyncio.Event()]
-    count = iter(range(2))
-
-    async def wait() -> str:
-        """Wait."""
-        number = next(count)
-        begun[number].set()
-        await gates[number].wait()
-        return "waited"
-
-    turns = (Turn(calls=(("wait", {}),)), Turn(text="one"), Turn(calls=(("wait", {}),)))
-    async with a_board(tmp_path, *turns, tools=(wait,)) as (board, _):
-        service = board.conversations
-        first = await service.send(NewMessage(text="first"), principal=LOCAL)
-        second = await service.send(
-            NewMessage(text="second", conversation=first.conversation), principal=LOCAL
-        )
-        await begun[0].wait()
-        store = board._open.storage.conversations
-        read = store.exchanges
-
-        async def answer_late(conversation: str) -> Any:
-            monkeypatch.undo()
-            found = await read(conversation)
-            gates[0].set()
-            await begun[1].wait()
-            return found
-
-        monkeypatch.setattr(store, "exchanges", answer_late)
-        assert await service.stop(first.conversation, principal=LOCAL)
-        following = service.follow(
-            first.conversation, after=(second.number, 0), until=second.id, principal=LOCAL
-        )
-        async with asyncio.timeout(5):
-            events = [event async for event in following]
-        _, exchanges = await service.get(first.conversation, principal=LOCAL)
-
-    assert kinds(events)[-1] == "done"
-    assert [item.state for item in exchanges] == ["completed", "cancelled"]
-
-
 async def test_stopping_keeps_what_was_said_and_ends_the_queue(tmp_path: Path) -> None:
     begun = asyncio.Event()
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-from pegboard.errors import ConversationNotFound
+from pegboard.errors import ConversationNotFound, Unavailable
 from pegboard.servers.http.event_stream import SentEvent, stream_events
 
 
@@ -29,6 +29,17 @@ async def test_a_stream_ends_when_its_subject_is_deleted() -> None:
         raise ConversationNotFound("There is no conversation 'c_1'.")
 
     blocks = [block async for block in stream_events(two_and_gone(), ending=asyncio.Event())]
+
+    assert len(blocks) == 2
+
+
+async def test_a_stream_ends_when_its_events_cannot_be_read() -> None:
+    async def two_and_unavailable() -> AsyncIterator[SentEvent]:
+        async for event in two():
+            yield event
+        raise Unavailable("The storage is unavailable.")
+
+    blocks = [block async for block in stream_events(two_and_unavailable(), ending=asyncio.Event())]
 
     assert len(blocks) == 2
 

@@ -25,6 +25,7 @@ from pegboard.errors import (
     InvalidRequest,
     MessageNotQueued,
     RunNotFound,
+    Unavailable,
 )
 from pegboard.features.conversations.answers import ConversationAnswers, run_key_of
 from pegboard.features.conversations.message_files import (
@@ -45,7 +46,9 @@ from pegboard.features.conversations.stream import (
     Position,
     make_end_events,
     make_queued_event,
+    read_position,
     to_chat_events,
+    wait_for_news,
 )
 from pegboard.features.conversations.workspaces import Workspaces
 from pegboard.features.files import Files
@@ -54,7 +57,6 @@ from pegboard.features.permissions import may_see_conversation
 from pegboard.features.runs import Runs
 from pegboard.features.runs.start import run_id_for
 
-_LOOK_AGAIN = 1.0
 _CHANGES = frozenset({"title", "agent", "model", "engine", "accounts"})
 _OPEN: frozenset[ExchangeState] = frozenset({"working", "queued"})
 _WAITS_NO_MORE: Mapping[ExchangeState, str] = {
@@ -390,6 +392,7 @@ class Conversations:
 
         Raises:
             ConversationNotFound: It does not exist, or the caller may not see it.
+            Unavailable: The store cannot be read, and does not say when to try again.
         """
         await self._visible(conversation, principal)
         number, sequence = after or await self._first_position(conversation, until)
@@ -403,7 +406,9 @@ class Conversations:
                         return
                 elif exchange.state != "queued":
                     after_sequence = sequence if exchange.number == number else 0
-                    async for event in self._follow_exchange(exchange, after_sequence, principal):
+                    number, sequence = exchange.number, after_sequence
+                    async for event in self._follow_exchange(exchange, sequence, principal):
+                        _, sequence = read_position(event.id) or (number, sequence)
                         yield event
                     if exchange.id == until:
                         return
@@ -414,7 +419,11 @@ class Conversations:
                         has_told = True
                         yield make_queued_event(exchange)
                     await self._catch_up(conversation)  # the end of the one before may be missing
-                await _wait(news)
+                await wait_for_news(news)
+            except Unavailable as error:
+                if error.retry_after is None:
+                    raise
+                await wait_for_news(news)
             finally:
                 self._unwatch(conversation, news)
 
@@ -480,13 +489,6 @@ class Conversations:
         if known is None or not may_see_conversation(principal, known):
             raise _not_found(conversation)
         return known
-
-
-async def _wait(news: asyncio.Event) -> None:
-    """Wait for news of this process, or a moment for those of another."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_LOOK_AGAIN):
-            await news.wait()
 
 
 def _key_conflict() -> IdempotencyConflict:

@@ -1,6 +1,8 @@
 """The events of a conversation for those who watch it, made from what its runs have stored."""
 
+import asyncio
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +16,7 @@ from pegboard.features.conversations.citation_views import view_citation
 
 Position = tuple[int, int]
 """The number of an exchange, and the sequence of an event of its run."""
+_LOOK_AGAIN = 1.0
 
 _SHOWN = frozenset(
     {
@@ -111,3 +114,10 @@ def make_queued_event(exchange: Exchange) -> ChatEvent:
 
 def _of(exchange: Exchange, at: float) -> dict[str, Any]:
     return {"conversation": exchange.conversation, "message": exchange.id, "at": at}
+
+
+async def wait_for_news(news: asyncio.Event) -> None:
+    """Wait for news of this process, or a moment for those of another."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LOOK_AGAIN):
+            await news.wait()

@@ -20,7 +20,7 @@ from pegboard.core.event import (
 )
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.run_store import RunEvent, RunStore, StoredRun
-from pegboard.errors import PegboardError
+from pegboard.errors import PegboardError, Unavailable
 from pegboard.features.runs.audit_events import failover_event, unknown_outcome_event
 
 _LOG = logging.getLogger("pegboard.runs")
@@ -247,12 +247,22 @@ async def follow_events(
 ) -> AsyncIterator[RunEvent]:
     """Yield the events after a sequence number, until the run has ended or the board closes.
 
-    Events of a run that another server executes arrive within a second.
+    Events of a run that another server executes arrive within a second. While the store is away for
+    a moment, those that come meanwhile are waited for.
+
+    Raises:
+        Unavailable: The store cannot be read, and does not say when to try again.
     """
     while True:
         is_behind = feed.is_behind(run_id)
-        run = await store.get(run_id)
-        page = await store.events(run_id, after=after, limit=_PAGE)
+        try:
+            run = await store.get(run_id)
+            page = await store.events(run_id, after=after, limit=_PAGE)
+        except Unavailable as error:
+            if error.retry_after is None or feed.is_closed:
+                raise
+            await feed.wait_for_news(run_id, within=_LOOK_AGAIN)
+            continue
         for event in page:
             yield event
             after = event.sequence

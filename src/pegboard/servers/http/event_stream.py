@@ -1,14 +1,16 @@
 """Server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from typing import Any
 
 from msgspec import json
 
-from pegboard.errors import CallerError
+from pegboard.errors import CallerError, Unavailable
 
+_LOG = logging.getLogger("pegboard.http")
 EVENT_STREAM = "text/event-stream"
 EVENT_SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -33,7 +35,8 @@ async def stream_events(
     """Events in the format of EventSource, with a comment as keep-alive.
 
     A stream whose subject was deleted, or is no longer visible to the caller, ends: the status has
-    been sent, and the next request is answered with 404.
+    been sent, and the next request is answered with 404. So does one whose events cannot be read
+    now: its client goes on after the last one.
 
     Args:
         events: The events; a client that reconnects goes on after the last one.
@@ -77,9 +80,13 @@ async def keep_alive(
 
 
 async def _encode_all(events: AsyncIterator[SentEvent]) -> AsyncGenerator[bytes]:
-    with suppress(CallerError):
+    try:
         async for event in events:
             yield _encode(event)
+    except CallerError:
+        return
+    except Unavailable as error:
+        _LOG.warning("http: an event stream has ended: %s", error)
 
 
 def _encode(event: SentEvent) -> bytes:
