@@ -1,6 +1,7 @@
 """Lines of the input that are read beside the event loop."""
 
 import asyncio
+import io
 import os
 from collections.abc import Generator
 
@@ -51,3 +52,10 @@ async def test_a_read_that_is_cancelled_takes_no_line(typing: int) -> None:
     os.write(typing, b"typed later\n")
 
     assert await lines.read() == "typed later\n"
+
+
+async def test_text_in_the_place_of_stdin_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"one\ntwo")))
+    lines = InputLines()
+
+    assert [await lines.read() for _ in range(3)] == ["one\n", "two", ""]

@@ -15,9 +15,15 @@ class InputLines:
 
     It reads the file descriptor itself: a read can so be ended, which one of `sys.stdin` cannot. A
     terminal gives its lines one by one, so that other prompts may read `sys.stdin` between two.
+    Where a program has put text in the place of `sys.stdin`, there is no descriptor, and no wait.
     """
 
     def __init__(self) -> None:
+        try:
+            self._stdin: int | None = sys.stdin.fileno()
+        except io.UnsupportedOperation:
+            self._stdin = None
+            return
         decoder = codecs.getincrementaldecoder(sys.stdin.encoding)(sys.stdin.errors or "strict")
         self._decoder = io.IncrementalNewlineDecoder(decoder, translate=True)
         self._text = ""
@@ -27,11 +33,14 @@ class InputLines:
 
         Cancelling it ends the read: what is typed later is read by the next one.
         """
+        stdin = self._stdin
+        if stdin is None:
+            return sys.stdin.readline()
         is_over, end = os.pipe()
 
         def run() -> str:
             try:
-                return self._read_line(is_over)
+                return self._read_line(stdin, is_over)
             finally:
                 os.close(is_over)
 
@@ -40,9 +49,8 @@ class InputLines:
         finally:
             os.close(end)
 
-    def _read_line(self, is_over: int) -> str:
+    def _read_line(self, stdin: int, is_over: int) -> str:
         """Read until a line has ended, or the other end of this pipe is closed."""
-        stdin = sys.stdin.fileno()
         while "\n" not in self._text:
             readable, _, _ = select.select([stdin, is_over], [], [])
             if is_over in readable:

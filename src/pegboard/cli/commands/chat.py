@@ -159,7 +159,6 @@ class _Session:
         finally:
             self._is_replayed = False
 
-
     async def ask(self, client: "BoardClient", question: str) -> str:
         """Ask, print the answer, and return how it ended.
 
