@@ -42,12 +42,21 @@ describe("an answer", () => {
   });
 
   test("begins below the heading of a page that has no other", () => {
-    expect(renderToStaticMarkup(<Markdown text="## A" under={1} />)).toContain("<h2>");
+    expect(renderToStaticMarkup(<Markdown text="## A" under={1} />)).toContain("<h2 ");
   });
 
   test("says where a link leads when its text does not", () => {
     expect(render("[the docs](https://example.com/a)")).toContain("example.com)");
     expect(render("https://example.com/a")).not.toContain("(example.com)");
+  });
+
+  test("lets each block run in the direction of its own text, and code from the left", () => {
+    const html = render("# א\n\nא\n\n- א\n\n> א\n\n| א |\n|---|\n| א |\n\n```js\nlet x;\n```");
+    for (const name of ["h3", "p", "ul", "blockquote", "section"])
+      expect(html).toMatch(new RegExp(`<${name}[^>]* dir="auto"`));
+    expect(html).toContain("<li>");
+    expect(html).toContain('dir="ltr"');
+    expect(html).toContain("<figcaption>js");
   });
 
   test("does not escape twice", () => {

@@ -1,6 +1,7 @@
 import { ChevronRight } from "lucide-react";
 import { memo, useEffect, useState } from "react";
 import type { CallPart } from "../stream/answers";
+import { foldCalls } from "../stream/fold_calls";
 import { reasonOf } from "../words/errors";
 import { describeCall, formatDuration } from "../words/format";
 import { messages } from "../words/messages";
@@ -85,6 +86,7 @@ function CallNote({ call: { retry, progress } }: { call: CallPart }) {
 function CallBody({ call }: { call: CallPart }) {
   const failed = call.state === "failed" || call.state === "denied" || call.state === "unknown";
   const isStopped = call.state === "cancelled";
+  const hasArguments = Object.keys(call.arguments ?? {}).length > 0;
   return (
     <div className="body">
       {failed && (
@@ -95,10 +97,12 @@ function CallBody({ call }: { call: CallPart }) {
       )}
       {isStopped && <p>{messages.callStopped}</p>}
       <div className="io">
-        <figure>
-          <figcaption>{messages.arguments}</figcaption>
-          <Json value={call.arguments ?? {}} />
-        </figure>
+        {hasArguments && (
+          <figure>
+            <figcaption>{messages.arguments}</figcaption>
+            <Json value={call.arguments} />
+          </figure>
+        )}
         {!failed && !isStopped && (
           <figure>
             <figcaption>{messages.result}</figcaption>
@@ -123,8 +127,6 @@ export function useNow(isRunning: boolean): number {
   return now;
 }
 
-const FOLDED_FROM = 6;
-
 interface CallGroupProps {
   calls: CallPart[];
   titles: ReadonlyMap<string, string>;
@@ -133,28 +135,36 @@ interface CallGroupProps {
   id?: string;
 }
 
-/** Calls that follow each other; more than five that are done fold into one line. */
+/** Calls that follow each other; more than five that are done in a row fold into one line. */
 export function CallGroup({ calls, titles, step, id }: CallGroupProps) {
-  const [isOpen, setOpen] = useState(false);
-  const isFolded =
-    !isOpen && calls.length >= FOLDED_FROM && calls.every((call) => call.state === "completed");
-  const spent = calls.reduce((sum, call) => sum + call.durationMs, 0);
+  const [opened, setOpened] = useState<readonly string[]>([]);
+  const card = (call: CallPart) => (
+    <CallCard key={call.key} call={call} title={titles.get(call.tool) ?? ""} />
+  );
   return (
     <section className="calls" aria-label={step ? messages.callsOf(step) : messages.calls} id={id}>
       {step && <h2 className="of-step">{step}</h2>}
-      {isFolded ? (
-        <button type="button" className="call-row fold" onClick={() => setOpen(true)}>
-          <span className="ok">
-            <MarkIcon mark="ok" plain />
-          </span>
-          <span className="what">{messages.foldedCalls(calls.length, formatDuration(spent))}</span>
-          <span className="time">{messages.showThem}</span>
-        </button>
-      ) : (
-        calls.map((call) => (
-          <CallCard key={call.key} call={call} title={titles.get(call.tool) ?? ""} />
-        ))
+      {foldCalls(calls).map(({ key, calls: row, isFolded }) =>
+        isFolded && !opened.includes(key) ? (
+          <FoldedCalls key={key} calls={row} onOpen={() => setOpened([...opened, key])} />
+        ) : (
+          row.map(card)
+        ),
       )}
     </section>
+  );
+}
+
+function FoldedCalls({ calls, onOpen }: { calls: readonly CallPart[]; onOpen: () => void }) {
+  const spent = calls.reduce((sum, call) => sum + call.durationMs, 0);
+  return (
+    <button type="button" className="call-row fold" onClick={onOpen}>
+      <span className="ok">
+        <MarkIcon mark="ok" plain />
+      </span>
+      <span className="what">{messages.foldedCalls(calls.length, formatDuration(spent))}</span>
+      <span className="time">{messages.showThem}</span>
+      <ChevronRight className="i s chev" aria-hidden="true" />
+    </button>
   );
 }

@@ -123,6 +123,7 @@ export function Composer(props: ComposerProps) {
     <textarea
       ref={ref}
       rows={1}
+      dir="auto"
       aria-label={props.label}
       placeholder={props.placeholder}
       value={text}

@@ -9,6 +9,8 @@ import {
   useMemo,
 } from "react";
 import { splitNumbers } from "../stream/cited";
+import { messages } from "../words/messages";
+import { CopyButton } from "./copy_button";
 import { readBlocks } from "./headings";
 
 /** What stands for a number in brackets; null shows numbers as the text has them. */
@@ -28,7 +30,8 @@ interface MarkdownProps {
  *
  * The lexer of marked finds the blocks; nothing becomes markup on its own: HTML is shown as text,
  * pictures as links, and links lead to `https:`, `http:` and `mailto:` only. Blocks whose text did
- * not change are not drawn again while the answer grows.
+ * not change are not drawn again while the answer grows. Each block runs in the direction of its own
+ * text.
  */
 export function Markdown({ text, caret = false, under = 2, inserts }: MarkdownProps) {
   const { blocks, ranks } = useMemo(() => readBlocks(text), [text]);
@@ -38,7 +41,13 @@ export function Markdown({ text, caret = false, under = 2, inserts }: MarkdownPr
     <div className={caret ? "prose writing" : "prose"}>
       {shown.map((block, index) => (
         <Fragment key={index}>
-          <Block raw={block.raw} block={block} ranks={ranks.get(block) ?? ""} under={under} />
+          <Block
+            raw={block.raw}
+            block={block}
+            ranks={ranks.get(block) ?? ""}
+            under={under}
+            dir="auto"
+          />
           {inserted[index]}
         </Fragment>
       ))}
@@ -51,6 +60,8 @@ interface Place {
   under: number;
   /** The ranks of the headings in the whole block. */
   ranks: string;
+  /** The direction of an outer block; those within take it over. */
+  dir?: "auto";
 }
 
 interface BlockProps extends Place {
@@ -69,48 +80,72 @@ const Block = memo(
 function renderBlock(token: Token, place: Place): ReactNode {
   switch (token.type) {
     case "paragraph":
-      return <p>{renderInline(token.tokens)}</p>;
+      return <p dir={place.dir}>{renderInline(token.tokens)}</p>;
     case "heading":
       // The page has its own headings; those of an answer lie below them.
       return createElement(
         `h${Math.min(place.under + token.depth, 6)}`,
-        { className: token.depth > 1 ? "sub" : undefined },
+        { className: token.depth > 1 ? "sub" : undefined, dir: place.dir },
         renderInline(token.tokens),
       );
     case "list":
       return renderList(token as Tokens.List, place);
     case "code":
-      return (
-        <pre className="code" tabIndex={0}>
-          <code>{token.text}</code>
-        </pre>
-      );
+      return <Code code={token as Tokens.Code} />;
     case "blockquote":
       return (
-        <blockquote>{token.tokens?.map((inner, at) => renderKeyed(inner, at, place))}</blockquote>
+        <blockquote dir={place.dir}>
+          {token.tokens?.map((inner, at) => renderKeyed(inner, at, place))}
+        </blockquote>
       );
     case "table":
-      return renderTable(token as Tokens.Table);
+      return renderTable(token as Tokens.Table, place);
     case "hr":
       return <hr />;
     case "html":
-      return <p>{token.raw.trim()}</p>;
+      return <p dir={place.dir}>{token.raw.trim()}</p>;
     case "text":
-      return <p>{token.tokens ? renderInline(token.tokens) : <CitedText text={token.text} />}</p>;
+      return (
+        <p dir={place.dir}>
+          {token.tokens ? renderInline(token.tokens) : <CitedText text={token.text} />}
+        </p>
+      );
     default:
-      return token.raw.trim() ? <p>{token.raw}</p> : null;
+      return token.raw.trim() ? <p dir={place.dir}>{token.raw}</p> : null;
   }
 }
 
+/** A block of code from the left, with its language where it is named. */
+function Code({ code }: { code: Tokens.Code }) {
+  const language = code.lang?.split(/\s/)[0];
+  return (
+    <figure className={language ? "code-block with-lang" : "code-block"} dir="ltr">
+      <figcaption>
+        {language}
+        <CopyButton text={code.text} label={messages.copyCode} />
+      </figcaption>
+      <pre className="code" tabIndex={0}>
+        <code>{code.text}</code>
+      </pre>
+    </figure>
+  );
+}
+
 function renderKeyed(token: Token, index: number, place: Place): ReactNode {
-  return <Block key={index} raw={token.raw} block={token} {...place} />;
+  return <Block key={index} raw={token.raw} block={token} {...place} dir={undefined} />;
 }
 
 function renderList(list: Tokens.List, place: Place): ReactNode {
   const items = list.items.map((item, index) => (
-    <li key={index}>
+    <li key={index} className={item.task ? "task" : undefined}>
       {item.task && (
-        <input type="checkbox" checked={item.checked} readOnly disabled aria-label="Task" />
+        <input
+          type="checkbox"
+          checked={item.checked}
+          readOnly
+          disabled
+          aria-label={messages.task}
+        />
       )}
       {item.tokens.map((token, inner) =>
         token.type === "text" ? (
@@ -121,12 +156,18 @@ function renderList(list: Tokens.List, place: Place): ReactNode {
       )}
     </li>
   ));
-  return list.ordered ? <ol start={Number(list.start) || 1}>{items}</ol> : <ul>{items}</ul>;
+  return list.ordered ? (
+    <ol start={Number(list.start) || 1} dir={place.dir}>
+      {items}
+    </ol>
+  ) : (
+    <ul dir={place.dir}>{items}</ul>
+  );
 }
 
-function renderTable(table: Tokens.Table): ReactNode {
+function renderTable(table: Tokens.Table, place: Place): ReactNode {
   return (
-    <section className="scroll" tabIndex={0} aria-label="Table">
+    <section className="scroll" tabIndex={0} aria-label={messages.table} dir={place.dir}>
       <table>
         <thead>
           <tr>

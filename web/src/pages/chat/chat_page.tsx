@@ -3,6 +3,7 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { Plus } from "lucide-react";
 import { approvalsQuery, conversationsQuery } from "../../api/queries";
 import { usePageTitle } from "../../parts/page_title";
+import { Failure } from "../../parts/states";
 import { isToday, isYesterday } from "../../words/format";
 import { messages } from "../../words/messages";
 import { StartComposer } from "./start_composer";
@@ -58,7 +59,9 @@ function Conversations({ chosen, text }: { chosen: string; text: string }) {
               activeOptions={{ exact: true }}
               aria-current={item.id === chosen ? "page" : undefined}
             >
-              <span className="cut">{item.title || messages.conversation}</span>
+              <span className="cut" dir="auto" title={item.title}>
+                {item.title || messages.conversation}
+              </span>
               {waiting.has(item.id) && (
                 <span className="dot">
                   <span className="sr">{messages.waitsForYou}</span>
@@ -68,6 +71,13 @@ function Conversations({ chosen, text }: { chosen: string; text: string }) {
           ))}
         </section>
       ))}
+      {list.error && (
+        <Failure
+          what={messages.conversationsFailed}
+          error={list.error}
+          retry={() => void list.refetch()}
+        />
+      )}
       {list.isSuccess && all.length === 0 && (
         <p className="faint nothing">{text ? messages.noneSays : messages.nobodyAsked}</p>
       )}

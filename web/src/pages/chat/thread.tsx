@@ -90,7 +90,9 @@ export function Thread({ id }: { id: string }) {
           <Link to="/chat" className="icon-btn back-btn" aria-label={messages.allConversations}>
             <ChevronLeft className="i" aria-hidden="true" />
           </Link>
-          <h1 className="cut">{title}</h1>
+          <h1 className="cut" dir="auto" title={title}>
+            {title}
+          </h1>
           {waiting && (
             <button
               type="button"

@@ -73,6 +73,7 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
         <textarea
           className="in"
           aria-label={messages.changeMessage}
+          dir="auto"
           rows={Math.min(8, Math.max(2, draft.split("\n").length))}
           value={draft}
           onChange={(event) => setDraft(event.target.value)}
@@ -89,8 +90,8 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
       </form>
     );
   return (
-    <>
-      <p className="said" title={formatFull(exchange.created_at)}>
+    <div className="said-row">
+      <p className="said" title={formatFull(exchange.created_at)} dir="auto">
         {exchange.text}
       </p>
       {isLast && isOver && (
@@ -103,7 +104,7 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
           <Pencil className="i s" aria-hidden="true" />
         </button>
       )}
-    </>
+    </div>
   );
 }
 

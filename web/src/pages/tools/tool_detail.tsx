@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { ChevronLeft, Copy } from "lucide-react";
+import { ChevronLeft } from "lucide-react";
 import {
   callsQuery,
   explainQuery,
@@ -11,6 +11,7 @@ import {
 import { Checks } from "../../parts/checks";
 import { Json } from "../../parts/json";
 import { MarkIcon, StateMark } from "../../parts/marks";
+import { CopyName } from "../../parts/copy_name";
 import { usePageTitle } from "../../parts/page_title";
 import { Remedies } from "../../parts/remedies";
 import { Failure, Skeleton } from "../../parts/states";
@@ -93,17 +94,7 @@ function Title({ tool }: { tool: ToolDetail }) {
       <div className="title-row">
         <div>
           <h1>{titleOf(tool.name, tool.title)}</h1>
-          <div className="wire">
-            <code>{tool.name}</code>
-            <button
-              type="button"
-              className="icon-btn small"
-              aria-label={toolWords.copyName}
-              onClick={() => void navigator.clipboard?.writeText(tool.name)}
-            >
-              <Copy className="i s" aria-hidden="true" />
-            </button>
-          </div>
+          <CopyName name={tool.name} />
         </div>
         <div className="acts">
           <Link className="btn" to="/chat" search={{ tool: tool.name }}>
