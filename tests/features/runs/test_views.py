@@ -182,6 +182,9 @@ def test_a_run_has_a_title_for_people() -> None:
     assert title(Graph(nodes=two, name="Restock")) == "Restock"
     assert title(Graph(nodes=two)) == "shop__find, b"
     assert title(Graph(nodes=())) == "r"
+    own = Node(id="document", kind="document", config={"document": "d1"})
+    assert title(Graph(nodes=(own,), name="document")) == "Take in a document"
+    assert title(Graph(nodes=(two[1],), name="document")) == "document"
     assert title(Graph(nodes=(), name="chat"), chat, message="Where is\n it?") == "Where is it?"
     files = "Read this\n\nFiles in the workspace: `report.csv` (8 bytes)"
     assert title(Graph(nodes=(), name="chat"), chat, message=files) == "Read this"

@@ -21,6 +21,12 @@ from pegboard.graphs import read_graph
 from pegboard.graphs.documents.read import read_in_thread
 
 MAX_TITLE = 120
+_OWN_WORK = {
+    "document": "Take in a document",
+    "gather": "Look for documents to take in",
+    "vectors": "Embed a base with another model",
+}
+"""What runs of a knowledge base do, by the kind of their only node, which names the graph too."""
 _WAITING = frozenset({NodeState.WAITING.value, NodeState.UNKNOWN.value})
 _WITHIN = re.compile(r"[\[#~/]")
 """Characters that end a node id in the path of one of its parts; no id contains them."""
@@ -85,11 +91,14 @@ class RunView:
 
     @property
     def title(self) -> str:
-        """What it is about, for people: how its message begins, or the name of its graph."""
+        """What it is about, for people: how its message begins, or what its graph does."""
         start = self.run.start
         if self.conversation:
             first = str(start.params.get("message", "")).strip().partition("\n\n")[0]
             return truncate(" ".join(first.split()), MAX_TITLE)
+        kinds = [node.kind for node in self.graph]
+        if kinds == [self.graph.name] and self.graph.name in _OWN_WORK:
+            return _OWN_WORK[self.graph.name]
         steps = ", ".join(node.tool or node.id for node in self.graph)
         return self.graph.name or truncate(steps, MAX_TITLE) or self.graph.id or start.run_id
 
