@@ -67,9 +67,10 @@ test("a document that fails moves to the front, and leaves a list that is not it
 
 test("what is under way counts its steps, and what waits counts nothing", () => {
   const half = item("a", "embedding", 1, { step: 3, done: 1, total: 2 });
-  expect(shareDone([half])).toBeCloseTo(0.625);
-  expect(shareDone([half, item("b", "waiting", 1)])).toBeCloseTo(0.3125);
-  expect(shareDone([item("c", "ready", 1)])).toBe(1);
+  expect(shareDone([half], 1, 1)).toBeCloseTo(0.625);
+  expect(shareDone([half, item("b", "waiting", 1)], 2, 2)).toBeCloseTo(0.3125);
+  expect(shareDone([half, item("c", "ready", 1)], 2, 4)).toBeCloseTo(0.65625);
+  expect(shareDone([item("c", "ready", 1)], 0, 0)).toBe(1);
 });
 
 test("only files that hold a text are sent, and hidden ones are left out in silence", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { foldPegs } from "../src/parts/pegs";
+import { questionOf } from "../src/parts/approval_card";
+import { foldPegs, pegsOf, sortRows } from "../src/parts/pegs";
 import { layOutLanes } from "../src/parts/plan";
 import {
   addRunEvents,
@@ -84,6 +85,21 @@ test("a peg that stands for several shows the worst", () => {
   );
   expect(foldPegs(pegs)).toHaveLength(34);
   expect(foldPegs(pegs).filter((peg) => peg === "x")).toHaveLength(1);
+});
+
+test("what does not answer comes first on the board, with a mark of its own", () => {
+  const row = (source: string, status: "ok" | "failed", tools: number) => ({
+    ...{ source, status, tools, ready: tools, title: "", kind: "", reason: "" },
+    ...{ asks: 0, unavailable: 0, off: 0, held: 0 },
+  });
+  const rows = [row("a", "ok", 2), row("b", "failed", 0), row("c", "ok", 1)];
+
+  expect(sortRows(rows).map(({ source }) => source)).toEqual(["b", "a", "c"]);
+  expect(rows.map(pegsOf)).toEqual([["", ""], ["x"], [""]]);
+});
+
+test("a question names the arguments that have a value", () => {
+  expect(questionOf("shop__drop", "Drop", { id: 3, note: "", why: " " })).toBe("Drop: id 3?");
 });
 
 test("steps that wait for others stand in later lanes, also in a circle", () => {

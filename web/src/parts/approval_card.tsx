@@ -36,7 +36,7 @@ export function questionOf(tool: string, title: string, args: unknown): string {
   const short = entries
     .filter(([, value]) => ["string", "number", "boolean"].includes(typeof value))
     .map(([key, value]) => [key, String(value)] as const)
-    .filter(([, value]) => value.length <= 24)
+    .filter(([, value]) => value.trim() !== "" && value.length <= 24)
     .slice(0, 3)
     .map(([key, value]) => spellOrder(`${key.replaceAll("_", " ")} ${value}`));
   const name = titleOf(tool, title);

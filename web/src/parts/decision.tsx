@@ -16,7 +16,9 @@ export function Arguments({ value }: { value: unknown }) {
         <div key={key}>
           <dt>{spellOrder(key)}</dt>
           <dd>
-            {typeof item === "string" ? (
+            {item === "" ? (
+              <span className="faint">{messages.emptyText}</span>
+            ) : typeof item === "string" ? (
               spellOrder(item)
             ) : typeof item === "object" ? (
               <Json value={item} />

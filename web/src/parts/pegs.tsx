@@ -24,6 +24,7 @@ const LEGEND: [Peg, string][] = [
   ["o", boardWords.off],
 ];
 const MOST = 48;
+const MOST_ROWS = 12;
 
 /** The state of a tool as a peg. */
 export function pegOf(tool: Tool): Peg {
@@ -34,15 +35,21 @@ export function pegOf(tool: Tool): Peg {
 
 type BoardRow = Schema<"BoardRow">;
 
-/** The board: a row a source, a peg a tool; over 48 tools a peg stands for several. */
+/**
+ * The board: a row a source, a peg a tool; over 48 tools a peg stands for several. What does not answer comes
+ * first, and of many sources the first twelve are drawn.
+ */
 export function PegBoard({ rows }: { rows: BoardRow[] }) {
+  const shown = sortRows(rows).slice(0, rows.length > MOST_ROWS + 1 ? MOST_ROWS : undefined);
   return (
     <>
       <ul className="pegs">
-        {rows.map((row) => (
+        {shown.map((row) => (
           <li key={row.source}>
             <Link to="/tools" search={{ source: row.source }}>
-              <span className="mono cut">{row.source}</span>
+              <span className="mono cut" title={row.source}>
+                {row.source}
+              </span>
               <span className="holes" aria-hidden="true">
                 {foldPegs(pegsOf(row)).map((peg, index) => (
                   <i key={index} className={peg} />
@@ -53,6 +60,13 @@ export function PegBoard({ rows }: { rows: BoardRow[] }) {
             </Link>
           </li>
         ))}
+        {shown.length < rows.length && (
+          <li>
+            <Link to="/sources" className="rest">
+              {boardWords.moreSources(rows.length - shown.length)}
+            </Link>
+          </li>
+        )}
       </ul>
       <div className="legend" aria-hidden="true">
         {LEGEND.map(([peg, word]) => (
@@ -64,6 +78,15 @@ export function PegBoard({ rows }: { rows: BoardRow[] }) {
       </div>
     </>
   );
+}
+
+/** The rows of the board, those that do not answer first. */
+export function sortRows(rows: readonly BoardRow[]): BoardRow[] {
+  return [...rows].sort((one, other) => Number(isSilent(other)) - Number(isSilent(one)));
+}
+
+function isSilent(row: BoardRow): boolean {
+  return row.status === "failed";
 }
 
 /** What a source that answers cannot offer is not set up: off, and no failure. */
@@ -78,7 +101,9 @@ function countsOf(row: BoardRow): [Peg, number][] {
   ];
 }
 
-function pegsOf(row: BoardRow): Peg[] {
+/** The pegs of a source; one that does not answer has a mark also where its tools are not known. */
+export function pegsOf(row: BoardRow): Peg[] {
+  if (isSilent(row) && row.tools === 0) return ["x"];
   return countsOf(row).flatMap(([peg, count]) => new Array<Peg>(count).fill(peg));
 }
 
@@ -96,5 +121,6 @@ function describe(row: BoardRow): string {
   const said = countsOf(row)
     .filter(([, count]) => count > 0)
     .map(([peg, count]) => `${count} ${WORDS[peg]}`);
+  if (isSilent(row)) said.unshift(boardWords.silent.toLowerCase());
   return ` ${formatCount(row.tools, "tool")}: ${said.join(", ")}`;
 }

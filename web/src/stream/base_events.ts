@@ -59,13 +59,18 @@ function layOut(shown: Pages, documents: Doc[]): Pages {
   return { pages: [{ documents, next_cursor }], pageParams: shown.pageParams.slice(0, 1) };
 }
 
-/** How far all that is under way is together, 0 to 1. */
-export function shareDone(documents: readonly Doc[]): number {
+/**
+ * How far all that is taken in is, 0 to 1.
+ *
+ * `documents` are those that are listed; `count` are under way now, and `most` were before some became ready.
+ */
+export function shareDone(documents: readonly Doc[], count: number, most: number): number {
+  if (most === 0) return 1;
   const working = documents.filter((item) => groupOf(item) === "working");
-  if (working.length === 0) return 1;
   const parts = working.map((item) => {
     const steps = Math.max(0, item.step - 1);
     return (steps + (item.total > 0 ? Math.min(1, item.done / item.total) : 0)) / 4;
   });
-  return parts.reduce((sum, part) => sum + part, 0) / working.length;
+  const begun = parts.reduce((sum, part) => sum + part, 0);
+  return Math.min(1, (most - count + begun) / most);
 }

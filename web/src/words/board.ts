@@ -1,3 +1,5 @@
+import { formatCount } from "./format";
+
 /** What the console says on its first page, about sources, and in the palette. */
 export const boardWords = {
   overviewFailed: "The overview could not be loaded",
@@ -17,6 +19,7 @@ export const boardWords = {
   latestWork: "Latest work",
   allRuns: "All runs",
   noRuns: "No runs yet. A run is work of several steps.",
+  moreSources: (count: number) => `And ${formatCount(count, "more source")}`,
   lastDay: "Last 24 hours",
   lastWeek: "Calls of the last 7 days",
   figuresFailed: "The figures could not be loaded",

@@ -170,6 +170,7 @@ export const messages = {
   showThem: "Show them",
   noReason: "No reason was given.",
   noArguments: "No arguments.",
+  emptyText: "empty",
   callStopped: "It was stopped before it had a result.",
   outcomeUnknown: "The call went out, and no answer came back.",
   callsOf: (step: string) => `Calls of ${step}`,

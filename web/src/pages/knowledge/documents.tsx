@@ -1,5 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
 import { type Base, type Doc, documentsQuery, STATES, type StateFilter } from "../../api/knowledge";
 import { MarkIcon } from "../../parts/marks";
 import { Failure, Skeleton } from "../../parts/states";
@@ -38,7 +39,7 @@ export function Documents({ base, count }: { base: Base; count: number }) {
       )}
       {(list.data || uploads.length > 0) && (
         <section className="card" aria-label={knowledge.docs}>
-          <TakingIn documents={documents} />
+          <TakingIn documents={documents} count={base.documents.working} />
           {documents.length === 0 && uploads.length === 0 ? (
             <p className="quiet-row dim">{knowledge.noneOfState}</p>
           ) : (
@@ -119,18 +120,27 @@ function Filters({ base, state, search }: FiltersProps) {
   );
 }
 
-/** All that is taken in now, together. */
-function TakingIn({ documents }: { documents: readonly Doc[] }) {
-  const working = documents.filter((item) => groupOf(item) === "working");
-  if (working.length === 0) return null;
-  const share = Math.floor(100 * shareDone(working));
+interface TakingInProps {
+  /** Those that are listed, which may be fewer than all. */
+  documents: readonly Doc[];
+  /** How many are under way. */
+  count: number;
+}
+
+/** All that is taken in now, together: those that became ready since it began count as done. */
+function TakingIn({ documents, count }: TakingInProps) {
+  const [most, setMost] = useState(count);
+  if (count > most) setMost(count);
+  if (count === 0 && most > 0) setMost(0);
+  if (count === 0) return null;
+  const share = Math.floor(100 * shareDone(documents, count, Math.max(count, most)));
   return (
     <div className="taking" role="group" aria-label={knowledge.takenIn}>
       <div className="line">
         <span className="run">
           <MarkIcon mark="run" />
         </span>
-        <b>{knowledge.takingIn(working.length)}</b>
+        <b>{knowledge.takingIn(count)}</b>
         <span className="dim num">{share}%</span>
         <span className="faint leave">{knowledge.youCanLeave}</span>
       </div>
