@@ -28,7 +28,7 @@ def called(seen: HealthStats, tool: str, *failures: str) -> None:
         ([""], HEALTHY),
         (
             ["timeout"],
-            Health(status=HealthStatus.DEGRADED, reason="1 of its last 1 calls failed: timeout"),
+            Health(status=HealthStatus.DEGRADED, reason="its last call failed: timeout"),
         ),
         (
             ["timeout", "", "HTTP 503", ""],
@@ -101,7 +101,7 @@ def test_a_source_without_a_check_is_as_its_tools_are(seen: HealthStats) -> None
     assert seen.source("shop") == UNKNOWN
     assert seen.source("shop", tools=["well_v1", "never_called_v1"]) == HEALTHY
     assert seen.source("shop", tools=["well_v1", "bad_v1"]) == Health(
-        status=HealthStatus.DEGRADED, reason="1 of its 2 tools: HTTP 503"
+        status=HealthStatus.DEGRADED, reason="1 of 2 tools called lately: HTTP 503"
     )
     assert seen.source("shop", tools=["bad_v1"]) == Health(
         status=HealthStatus.UNHEALTHY, reason="all its tools: HTTP 503"
@@ -117,7 +117,7 @@ def test_the_reason_of_a_source_tells_nothing_of_some_tools(seen: HealthStats) -
     def reason_for(*known: str) -> str:
         return seen.source("shop", tools=tools, may_tell=known.__contains__).reason
 
-    assert reason_for(*tools) == "2 of its 3 tools: HTTP 503"
+    assert reason_for(*tools) == "2 of 3 tools called lately: HTTP 503"
     assert reason_for("well_v1", "worse_v1") == "some of its tools fail: HTTP 504"
     assert reason_for("well_v1") == "some of its tools fail"
 

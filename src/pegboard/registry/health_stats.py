@@ -134,7 +134,7 @@ class HealthStats:
             return HEALTHY
         is_whole = len(bad) == len(seen)
         is_down = is_whole and all(it.status is HealthStatus.UNHEALTHY for it in bad.values())
-        which = "all its tools" if is_down else f"{len(bad)} of its {len(seen)} tools"
+        which = "all its tools" if is_down else f"{len(bad)} of {len(seen)} tools called lately"
         if not all(map(may_tell, seen)):
             which = "some of its tools fail"
         told = [it.reason for tool, it in bad.items() if may_tell(tool)]
@@ -172,7 +172,12 @@ class HealthStats:
             return HEALTHY
         if len(failures) >= _IN_A_ROW and all(failures[-_IN_A_ROW:]):
             return Health(status=HealthStatus.UNHEALTHY, reason=bad[-1])
-        reason = f"{len(bad)} of its last {len(failures)} calls failed: {bad[-1]}"
+        failed = (
+            f"{len(bad)} of its last {len(failures)} calls"
+            if len(failures) > 1
+            else "its last call"
+        )
+        reason = f"{failed} failed: {bad[-1]}"
         return Health(status=HealthStatus.DEGRADED, reason=reason)
 
     def _still(self, seen: tuple[float, Health] | None) -> Health:
