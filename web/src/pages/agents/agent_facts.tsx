@@ -29,9 +29,9 @@ export function AgentFacts({ agent }: { agent: Agent }) {
         <dd>{agent.model ? <code>{agent.model}</code> : sharing.modelOfBoard}</dd>
         <dt>{messages.tools}</dt>
         <dd>
-          {sharing.reaches(agent.tool_count)}
+          {sharing.reaches(agent.tool_count)}{" "}
           {agent.tools === null ? (
-            <span className="faint"> {sharing.allTools}</span>
+            <span className="faint">{sharing.allTools}</span>
           ) : (
             <span className="tags">
               {agent.tools.map((name) => (

@@ -146,7 +146,7 @@ function Need({ need }: { need: AnyNeed }) {
           title={boardWords.doesNotAnswer(need.source)}
           reason={need.message || boardWords.toolsUnavailable}
           action={
-            <Link className="btn sm" to="/sources">
+            <Link className="btn sm" to="/sources/$name" params={{ name: need.source }}>
               {boardWords.open}
             </Link>
           }
@@ -188,7 +188,7 @@ function NeedRow({ mark, title, reason, action }: NeedRowProps) {
       </span>
       <div className="t need">
         <b>{title}</b>
-        <span className="cut">{reason}</span>
+        <span className="clamp">{reason}</span>
       </div>
       {action}
     </li>

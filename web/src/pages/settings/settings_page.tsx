@@ -22,7 +22,7 @@ export function SettingsPage() {
   const isServer = tab === "server" && seesServer;
   return (
     <div className="page">
-      <div className={isServer ? "wide stack" : "wide stack settings"}>
+      <div className="wide stack">
         <div className="head">
           <div>
             <h1>{messages.settings}</h1>
@@ -51,7 +51,7 @@ export function SettingsPage() {
         {isServer ? (
           <ServerView />
         ) : (
-          <>
+          <div className="stack settings">
             {hasAccount(session) && (
               <>
                 <ProfileCard />
@@ -61,7 +61,7 @@ export function SettingsPage() {
             )}
             <AppearanceCard />
             {hasAccount(session) && <YoursCard />}
-          </>
+          </div>
         )}
       </div>
     </div>
