@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type KeyboardEvent, useMemo, useState } from "react";
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import { hasAccount } from "../api/people";
 import { conversationsQuery, sessionQuery, toolsQuery } from "../api/queries";
 import { Dialog } from "../parts/dialog";
@@ -8,16 +8,8 @@ import { boardWords } from "../words/board";
 import { titleOf } from "../words/format";
 import { messages } from "../words/messages";
 import { BOARD, PAGES, PEOPLE, RECORDS, WORK } from "./navigation";
+import { type Choice, rankChoices } from "./rank_choices";
 import { switchTheme } from "../parts/theme";
-
-interface Choice {
-  key: string;
-  name: string;
-  hint: string;
-  /** What is searched. */
-  text: string;
-  go: () => void;
-}
 
 const MOST = 12;
 
@@ -61,11 +53,15 @@ export function Palette({ onClose }: { onClose: () => void }) {
       ),
     [tools, navigate],
   );
-  const wanted = text.trim().toLowerCase();
-  const found = [...fixed, ...talks, ...named]
-    .filter((choice) => choice.text.includes(wanted))
-    .slice(0, MOST);
+  const found = text.trim()
+    ? rankChoices([fixed, named, talks], text, MOST)
+    : rankChoices([fixed], "", fixed.length);
   const chosen = Math.min(at, found.length - 1);
+
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
 
   const take = (choice: Choice | undefined) => {
     if (!choice) return;
@@ -96,7 +92,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={onKey}
       />
-      <div role="listbox" id="palette-list" aria-label={boardWords.found}>
+      <div ref={list} role="listbox" id="palette-list" aria-label={boardWords.found}>
         {found.map((choice, index) => (
           <div
             key={choice.key}

@@ -40,7 +40,9 @@ export function Shell() {
     <>
       {isPending && !isPlain ? (
         // The frame of a board is not for strangers, and who is there is not known yet.
-        <main id="main" aria-busy="true" />
+        <main id="main" className="begins" aria-busy="true">
+          <Logo />
+        </main>
       ) : isPlain ? (
         <PlainShell path={path} />
       ) : (

@@ -40,7 +40,6 @@ export const secrets = {
   isOther: "Another account",
   shared: "Shared",
   reconnect: "Sign in again",
-  lastUsed: "Last used",
   yourAccounts: "Your accounts",
   callsUse: "Your calls act with the one that is chosen, from the next call on.",
   callsNeed: "Calls act with an account of yours: without one they wait, or use a shared one.",

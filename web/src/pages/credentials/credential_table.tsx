@@ -68,7 +68,7 @@ function Row({ item, onChoose, onReplace, onRemove }: CredentialTableProps & { i
           />
         )}
       </td>
-      <UsedCell at={item.used_at} label={secrets.lastUsed} />
+      <UsedCell at={item.used_at} label={people.lastUsed} />
       <td className="acts-cell">
         <div className="acts">
           {!item.is_default && (

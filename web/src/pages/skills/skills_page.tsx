@@ -44,10 +44,8 @@ export function SkillsPage() {
           />
         )}
         {skills.data?.length === 0 && (
-          <div className="quiet-row">
-            <Empty title={skillWords.noSkills} pegs>
-              {skillWords.noSkillsWhy}
-            </Empty>
+          <div className="quiet-row only-narrow">
+            <NoSkills />
           </div>
         )}
         {wanted && found.length === 0 && <p className="dim nothing">{skillWords.noneFits}</p>}
@@ -60,11 +58,20 @@ export function SkillsPage() {
       ) : (
         <section className="detail" aria-label={skillWords.skill}>
           <div className="in-col">
-            <p className="faint nothing">{skills.data?.length ? skillWords.chooseSkill : ""}</p>
+            {skills.data?.length === 0 && <NoSkills />}
+            {found.length > 0 && <p className="faint nothing">{skillWords.chooseSkill}</p>}
           </div>
         </section>
       )}
     </div>
+  );
+}
+
+function NoSkills() {
+  return (
+    <Empty title={skillWords.noSkills} pegs>
+      {skillWords.noSkillsWhy}
+    </Empty>
   );
 }
 
