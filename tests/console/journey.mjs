@@ -250,6 +250,21 @@ await step("an unknown page", async () => {
   await page.getByText("There is no such page").waitFor();
 });
 
+await step("a page that cannot be fetched while the server is away", async () => {
+  const away = await openPage(browser, CONSOLE_URL, []);
+  await away.goto(`${CONSOLE_URL}/ui/`);
+  await away.getByText("courier").first().waitFor();
+  await away.context().setOffline(true);
+  await away.getByRole("link", { name: "Settings" }).click();
+  await away.getByRole("heading", { name: "The page could not be shown" }).waitFor();
+  await away.getByText("The server does not answer").waitFor();
+  await away.getByRole("link", { name: "Home" }).waitFor();
+  await away.context().setOffline(false);
+  await away.getByRole("button", { name: "Try again" }).click();
+  await away.getByRole("heading", { name: "Settings", level: 1 }).waitFor();
+  await away.context().close();
+});
+
 await step("sign in, behind a path", async () => {
   const guest = await openPage(browser, SIGNED_URL, faults);
   // Nothing of the board is drawn or asked for before the page knows who is there.

@@ -44,6 +44,7 @@ STEPS = [
     "a run that another process took over",
     "sources",
     "an unknown page",
+    "a page that cannot be fetched while the server is away",
     "sign in, behind a path",
     "the first account, and signing in with it",
 ]

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "./lazy_page";
 import { root } from "./root_route";
 import { readSearch } from "./search";
 
@@ -17,19 +18,19 @@ const audit = createRoute({
     "kind",
     "record",
   ),
-  component: lazyRouteComponent(() => import("../pages/audit/audit_page"), "AuditPage"),
+  component: lazyPage(() => import("../pages/audit/audit_page"), "AuditPage"),
 });
 
 const source = createRoute({
   getParentRoute: () => root,
   path: "/sources/$name",
-  component: lazyRouteComponent(() => import("../pages/sources/source_page"), "SourcePage"),
+  component: lazyPage(() => import("../pages/sources/source_page"), "SourcePage"),
 });
 const settings = createRoute({
   getParentRoute: () => root,
   path: "/settings",
   validateSearch: readSearch("tab", "q", "only"),
-  component: lazyRouteComponent(() => import("../pages/settings/settings_page"), "SettingsPage"),
+  component: lazyPage(() => import("../pages/settings/settings_page"), "SettingsPage"),
 });
 
 /** Pages of what the board records and runs with. */

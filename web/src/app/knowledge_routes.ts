@@ -1,11 +1,12 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "./lazy_page";
 import { root } from "./root_route";
 import { readSearch } from "./search";
 
 const listSearch = readSearch("q", "state", "tab", "find", "new", "replace");
 const page = (name: "KnowledgePage" | "ReviewPage" | "DeletePage") =>
-  lazyRouteComponent(() => import("../pages/knowledge/knowledge_page"), name);
-const askPage = lazyRouteComponent(() => import("../pages/ask/ask_page"), "AskPage");
+  lazyPage(() => import("../pages/knowledge/knowledge_page"), name);
+const askPage = lazyPage(() => import("../pages/ask/ask_page"), "AskPage");
 
 const bases = createRoute({
   getParentRoute: () => root,
@@ -38,7 +39,7 @@ const document = createRoute({
   getParentRoute: () => root,
   path: "/knowledge/$base/$doc",
   validateSearch: readSearch("page", "span", "revision", "q", "view", "tab", "since"),
-  component: lazyRouteComponent(() => import("../pages/document/document_page"), "DocumentPage"),
+  component: lazyPage(() => import("../pages/document/document_page"), "DocumentPage"),
 });
 const review = createRoute({
   getParentRoute: () => root,

@@ -1,11 +1,12 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute } from "@tanstack/react-router";
+import { lazyPage } from "./lazy_page";
 import { root } from "./root_route";
 import { readSearch } from "./search";
 
 const organisations = createRoute({
   getParentRoute: () => root,
   path: "/organisations",
-  component: lazyRouteComponent(
+  component: lazyPage(
     () => import("../pages/organisation/organisations_page"),
     "OrganisationsPage",
   ),
@@ -13,113 +14,104 @@ const organisations = createRoute({
 const organisation = createRoute({
   getParentRoute: () => root,
   path: "/organisations/$handle/members",
-  component: lazyRouteComponent(
-    () => import("../pages/organisation/organisation_page"),
-    "OrganisationPage",
-  ),
+  component: lazyPage(() => import("../pages/organisation/organisation_page"), "OrganisationPage"),
 });
 const roles = createRoute({
   getParentRoute: () => root,
   path: "/organisations/$handle/roles",
-  component: lazyRouteComponent(() => import("../pages/organisation/roles_page"), "RolesPage"),
+  component: lazyPage(() => import("../pages/organisation/roles_page"), "RolesPage"),
 });
 const reviews = createRoute({
   getParentRoute: () => root,
   path: "/organisations/$handle/reviews",
-  component: lazyRouteComponent(() => import("../pages/organisation/reviews_page"), "ReviewsPage"),
+  component: lazyPage(() => import("../pages/organisation/reviews_page"), "ReviewsPage"),
 });
 const connect = createRoute({
   getParentRoute: () => root,
   path: "/sources/connect",
   validateSearch: readSearch("kind"),
-  component: lazyRouteComponent(() => import("../pages/connect/connect_page"), "ConnectPage"),
+  component: lazyPage(() => import("../pages/connect/connect_page"), "ConnectPage"),
 });
 const connector = createRoute({
   getParentRoute: () => root,
   path: "/sources/connectors/$id",
-  component: lazyRouteComponent(() => import("../pages/connect/connector_page"), "ConnectorPage"),
+  component: lazyPage(() => import("../pages/connect/connector_page"), "ConnectorPage"),
 });
 const market = createRoute({
   getParentRoute: () => root,
   path: "/market",
   validateSearch: readSearch("q", "from"),
-  component: lazyRouteComponent(() => import("../pages/market/market_page"), "MarketPage"),
+  component: lazyPage(() => import("../pages/market/market_page"), "MarketPage"),
 });
 const agents = createRoute({
   getParentRoute: () => root,
   path: "/agents",
-  component: lazyRouteComponent(() => import("../pages/agents/agents_page"), "AgentsPage"),
+  component: lazyPage(() => import("../pages/agents/agents_page"), "AgentsPage"),
 });
 const agent = createRoute({
   getParentRoute: () => root,
   path: "/agents/$id",
-  component: lazyRouteComponent(() => import("../pages/agents/agent_page"), "AgentPage"),
+  component: lazyPage(() => import("../pages/agents/agent_page"), "AgentPage"),
 });
 const boardAgent = createRoute({
   getParentRoute: () => root,
   path: "/agents/board/$name",
-  component: lazyRouteComponent(() => import("../pages/agents/board_agent_page"), "BoardAgentPage"),
+  component: lazyPage(() => import("../pages/agents/board_agent_page"), "BoardAgentPage"),
 });
 const model = createRoute({
   getParentRoute: () => root,
   path: "/agents/models/$id",
-  component: lazyRouteComponent(() => import("../pages/agents/model_page"), "ModelPage"),
+  component: lazyPage(() => import("../pages/agents/model_page"), "ModelPage"),
 });
 const skillSearch = readSearch("q", "file");
 const skills = createRoute({
   getParentRoute: () => root,
   path: "/skills",
   validateSearch: skillSearch,
-  component: lazyRouteComponent(() => import("../pages/skills/skills_page"), "SkillsPage"),
+  component: lazyPage(() => import("../pages/skills/skills_page"), "SkillsPage"),
 });
 const skill = createRoute({
   getParentRoute: () => root,
   path: "/skills/$name",
   validateSearch: skillSearch,
-  component: lazyRouteComponent(() => import("../pages/skills/skills_page"), "SkillsPage"),
+  component: lazyPage(() => import("../pages/skills/skills_page"), "SkillsPage"),
 });
 const keys = createRoute({
   getParentRoute: () => root,
   path: "/keys",
-  component: lazyRouteComponent(() => import("../pages/keys/keys_page"), "KeysPage"),
+  component: lazyPage(() => import("../pages/keys/keys_page"), "KeysPage"),
 });
 const credentials = createRoute({
   getParentRoute: () => root,
   path: "/credentials",
   validateSearch: readSearch("source"),
-  component: lazyRouteComponent(
-    () => import("../pages/credentials/credentials_page"),
-    "CredentialsPage",
-  ),
+  component: lazyPage(() => import("../pages/credentials/credentials_page"), "CredentialsPage"),
 });
 const serviceKeys = createRoute({
   getParentRoute: () => root,
   path: "/organisations/$handle/keys",
-  component: lazyRouteComponent(
-    () => import("../pages/organisation/service_keys_page"),
-    "ServiceKeysPage",
-  ),
+  component: lazyPage(() => import("../pages/organisation/service_keys_page"), "ServiceKeysPage"),
 });
 const quotas = createRoute({
   getParentRoute: () => root,
   path: "/organisations/$handle/quotas",
-  component: lazyRouteComponent(() => import("../pages/organisation/quotas_page"), "QuotasPage"),
+  component: lazyPage(() => import("../pages/organisation/quotas_page"), "QuotasPage"),
 });
 const explain = createRoute({
   getParentRoute: () => root,
   path: "/explain",
   validateSearch: readSearch("tool", "who", "args"),
-  component: lazyRouteComponent(() => import("../pages/explain/explain_page"), "ExplainPage"),
+  component: lazyPage(() => import("../pages/explain/explain_page"), "ExplainPage"),
 });
 const join = createRoute({
   getParentRoute: () => root,
   path: "/join",
-  component: lazyRouteComponent(() => import("../pages/join/join_page"), "JoinPage"),
+  component: lazyPage(() => import("../pages/join/join_page"), "JoinPage"),
 });
 const consent = createRoute({
   getParentRoute: () => root,
   path: "/consent",
-  component: lazyRouteComponent(() => import("../pages/consent/consent_page"), "ConsentPage"),
+  component: lazyPage(() => import("../pages/consent/consent_page"), "ConsentPage"),
 });
 
 /** Pages of what people own, share and decide about each other. */

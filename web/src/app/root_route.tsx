@@ -1,7 +1,21 @@
 import { createRootRoute, Link } from "@tanstack/react-router";
+import { Unreachable } from "../api/errors";
 import { Empty, Failure } from "../parts/states";
 import { messages } from "../words/messages";
+import { answers } from "./lazy_page";
 import { Shell } from "./shell";
+
+/** What stands for a page that cannot be shown; one that could not be fetched is asked for again. */
+export function PageFailure({ error }: { error: unknown }) {
+  const retry = async () => {
+    if (!(error instanceof Unreachable) || (await answers())) window.location.reload();
+  };
+  return (
+    <div className="page">
+      <Failure what={messages.pageFailed} error={error as Error} retry={() => void retry()} />
+    </div>
+  );
+}
 
 export const root = createRootRoute({
   component: Shell,
@@ -17,13 +31,5 @@ export const root = createRootRoute({
       />
     </div>
   ),
-  errorComponent: ({ error }) => (
-    <div className="page">
-      <Failure
-        what={messages.pageFailed}
-        error={error as Error}
-        retry={() => window.location.reload()}
-      />
-    </div>
-  ),
+  errorComponent: PageFailure,
 });

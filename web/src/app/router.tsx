@@ -1,10 +1,11 @@
-import { createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute, createRouter } from "@tanstack/react-router";
 import { UI } from "../api/address";
 import { HomePage } from "../pages/overview/home_page";
 import { BOARD_ROUTES } from "./board_routes";
 import { KNOWLEDGE_ROUTES } from "./knowledge_routes";
 import { PEOPLE_ROUTES } from "./people_routes";
-import { root } from "./root_route";
+import { lazyPage } from "./lazy_page";
+import { PageFailure, root } from "./root_route";
 import { parseSearch, readSearch, stringifySearch } from "./search";
 
 const home = createRoute({ getParentRoute: () => root, path: "/", component: HomePage });
@@ -13,55 +14,55 @@ const chat = createRoute({
   getParentRoute: () => root,
   path: "/chat",
   validateSearch: readSearch("q", "tool", "agent"),
-  component: lazyRouteComponent(() => import("../pages/chat/chat_page"), "ChatPage"),
+  component: lazyPage(() => import("../pages/chat/chat_page"), "ChatPage"),
 });
 const conversation = createRoute({
   getParentRoute: () => root,
   path: "/chat/$id",
   validateSearch: readSearch("q", "view", "source", "of"),
-  component: lazyRouteComponent(() => import("../pages/chat/chat_page"), "ChatPage"),
+  component: lazyPage(() => import("../pages/chat/chat_page"), "ChatPage"),
 });
 const toolSearch = readSearch("q", "show", "source", "tab");
 const tools = createRoute({
   getParentRoute: () => root,
   path: "/tools",
   validateSearch: toolSearch,
-  component: lazyRouteComponent(() => import("../pages/tools/tools_page"), "ToolsPage"),
+  component: lazyPage(() => import("../pages/tools/tools_page"), "ToolsPage"),
 });
 const tool = createRoute({
   getParentRoute: () => root,
   path: "/tools/$name",
   validateSearch: toolSearch,
-  component: lazyRouteComponent(() => import("../pages/tools/tools_page"), "ToolsPage"),
+  component: lazyPage(() => import("../pages/tools/tools_page"), "ToolsPage"),
 });
 const sources = createRoute({
   getParentRoute: () => root,
   path: "/sources",
-  component: lazyRouteComponent(() => import("../pages/sources/sources_page"), "SourcesPage"),
+  component: lazyPage(() => import("../pages/sources/sources_page"), "SourcesPage"),
 });
 const runs = createRoute({
   getParentRoute: () => root,
   path: "/runs",
   validateSearch: readSearch("state"),
-  component: lazyRouteComponent(() => import("../pages/runs/runs_page"), "RunsPage"),
+  component: lazyPage(() => import("../pages/runs/runs_page"), "RunsPage"),
 });
 const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$id",
   validateSearch: readSearch("tab", "step"),
-  component: lazyRouteComponent(() => import("../pages/run/run_page"), "RunPage"),
+  component: lazyPage(() => import("../pages/run/run_page"), "RunPage"),
 });
 const approvals = createRoute({
   getParentRoute: () => root,
   path: "/approvals",
   validateSearch: readSearch("show"),
-  component: lazyRouteComponent(() => import("../pages/approvals/approvals_page"), "ApprovalsPage"),
+  component: lazyPage(() => import("../pages/approvals/approvals_page"), "ApprovalsPage"),
 });
 const approval = createRoute({
   getParentRoute: () => root,
   path: "/approvals/$id",
   validateSearch: readSearch("show"),
-  component: lazyRouteComponent(() => import("../pages/approvals/approvals_page"), "ApprovalsPage"),
+  component: lazyPage(() => import("../pages/approvals/approvals_page"), "ApprovalsPage"),
 });
 
 const routeTree = root.addChildren([
@@ -87,6 +88,8 @@ export function makeRouter() {
     parseSearch,
     stringifySearch,
     defaultPreload: "intent",
+    // Around a page that fails, the frame stays.
+    defaultErrorComponent: PageFailure,
     scrollRestoration: true,
   });
 }
