@@ -119,6 +119,7 @@ export const messages = {
   title: "Title",
   asMarkdown: "Download as Markdown",
   asJson: "Download as JSON",
+  showMessage: "Show the whole message",
   changeMessage: "Change the message",
   reachedAgent: "Reached the agent while it worked",
   waitsForAnswer: "Waits for the answer in progress",

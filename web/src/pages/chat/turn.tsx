@@ -49,10 +49,17 @@ export const Turn = memo(function Turn(props: TurnProps) {
   );
 });
 
+/** A message of more letters or lines than these is cut until somebody wants to read it. */
+const MOST_LETTERS = 1500;
+const MOST_LINES = 16;
+
 /** A message; the last one can be changed, and is answered anew. */
 function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
   const client = useQueryClient();
   const [draft, setDraft] = useState<string | null>(null);
+  const [isOpen, setOpen] = useState(false);
+  const { text } = exchange;
+  const isCut = !isOpen && (text.length > MOST_LETTERS || text.split("\n").length > MOST_LINES);
   const change = useMutation({
     mutationFn: (message: string) =>
       sendMessage({ message, conversation: exchange.conversation, instead_of: exchange.id }),
@@ -89,10 +96,14 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
         </div>
       </form>
     );
-  return (
+  const said = (
     <div className="said-row">
-      <p className="said" title={formatFull(exchange.created_at)} dir="auto">
-        {exchange.text}
+      <p
+        className={isCut ? "said is-cut" : "said"}
+        title={formatFull(exchange.created_at)}
+        dir="auto"
+      >
+        {text}
       </p>
       {isLast && isOver && (
         <button
@@ -105,6 +116,15 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
         </button>
       )}
     </div>
+  );
+  if (!isCut) return said;
+  return (
+    <>
+      {said}
+      <button type="button" className="btn quiet sm" onClick={() => setOpen(true)}>
+        {messages.showMessage}
+      </button>
+    </>
   );
 }
 
