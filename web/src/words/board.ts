@@ -26,6 +26,7 @@ export const boardWords = {
   itsCalls: "Its calls",
   itsFailures: "Those that failed",
   noSource: "There is no such source",
+  toolsNotKnown: "Its tools are known once it answers",
   noTools: "It has no tools that you may use.",
   changeInFile: "It is set in the board file.",
   halfWithin: "Half within",

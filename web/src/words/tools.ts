@@ -30,6 +30,7 @@ export const toolWords = {
   toolFailed: "The tool could not be loaded",
   noTool: "There is no such tool",
   aboutTool: "About this tool",
+  seeFields: "The arguments do not fit. The form says where.",
   copyName: "Copy the name",
   useInChat: "Use in chat",
   administers: "Administers",

@@ -3,6 +3,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { type Source, sourcesQuery, toolsQuery } from "../../api/queries";
 import { Accounts } from "../../parts/accounts";
 import { CrumbLink, Crumbs } from "../../parts/crumbs";
+import { MarkIcon } from "../../parts/marks";
 import { usePageTitle } from "../../parts/page_title";
 import { SourceFigures } from "../../parts/source_figures";
 import { Empty, Failure, Skeleton } from "../../parts/states";
@@ -44,6 +45,7 @@ export function SourcePage() {
 
 function Details({ source }: { source: Source }) {
   const tools = useQuery(toolsQuery);
+  const isSilent = source.status === "failed";
   const own = (tools.data ?? []).filter((tool) => tool.source === source.name);
   return (
     <>
@@ -55,15 +57,27 @@ function Details({ source }: { source: Source }) {
             <span>{source.title || source.kind}</span>
             <span>{boardWords.changeInFile}</span>
           </p>
-          <div className="dim">
-            <SourceNote source={source} />
-          </div>
+          {!isSilent && (
+            <div className="dim">
+              <SourceNote source={source} />
+            </div>
+          )}
         </div>
       </div>
+      {isSilent && (
+        <div className="banner bad">
+          <MarkIcon mark="bad" />
+          <span>
+            <SourceNote source={source} />
+          </span>
+        </div>
+      )}
       <SourceFigures source={source.name} />
       {source.takes_accounts && <Accounts source={source.name} />}
       {tools.isPending && <Skeleton rows={4} />}
-      {tools.isSuccess && own.length === 0 && <Empty title={boardWords.noTools} />}
+      {tools.isSuccess && own.length === 0 && (
+        <Empty title={isSilent ? boardWords.toolsNotKnown : boardWords.noTools} />
+      )}
       {own.length > 0 && (
         <section className="card" aria-label={messages.tools}>
           <header>

@@ -52,6 +52,7 @@ export function TryTool({ tool }: { tool: ToolDetail }) {
       start();
     }
   };
+  const fields = Object.keys(tool.input_schema.properties ?? {});
   const problems = run.error instanceof ApiError ? run.error.problems : [];
   return (
     <div className="try">
@@ -78,7 +79,7 @@ export function TryTool({ tool }: { tool: ToolDetail }) {
               <button type="submit" className="btn primary">
                 {toolWords.run}
               </button>
-              <button type="button" className="btn quiet" onClick={() => setAsked(false)}>
+              <button type="button" className="btn quiet" autoFocus onClick={() => setAsked(false)}>
                 {messages.cancel}
               </button>
             </>
@@ -108,7 +109,7 @@ export function TryTool({ tool }: { tool: ToolDetail }) {
           </section>
         )}
         {run.data && !run.isPending && <Outcome result={run.data} />}
-        {run.error && !run.isPending && <Refusal error={run.error} />}
+        {run.error && !run.isPending && <Refusal error={run.error} fields={isJson ? [] : fields} />}
       </div>
     </div>
   );
@@ -143,10 +144,15 @@ function Outcome({ result }: { result: Result }) {
   );
 }
 
-function Refusal({ error }: { error: Error }) {
+function Refusal({ error, fields }: { error: Error; fields: readonly string[] }) {
   const approval = error instanceof ApiError ? error.approvalId : "";
   if (approval) return <ApprovalCard id={approval} />;
   const isDenied = error instanceof ApiError && error.status === 403;
+  // Problems that stand at their fields already are not said again.
+  const isAtFields =
+    error instanceof ApiError &&
+    error.problems.length > 0 &&
+    error.problems.every(({ path }) => fields.includes(path));
   return (
     <section className="card result" aria-label={messages.result}>
       <div className="top">
@@ -157,7 +163,7 @@ function Refusal({ error }: { error: Error }) {
         {error instanceof ApiError && <span className="time mono">{error.code}</span>}
       </div>
       <div className="pad">
-        <p className="pre">{error.message}</p>
+        <p className="pre">{isAtFields ? toolWords.seeFields : error.message}</p>
         {error instanceof ApiError && error.errorId && (
           <p className="faint mono">{messages.errorId(error.errorId)}</p>
         )}
