@@ -245,6 +245,24 @@ await step("sources", async () => {
   await inspect(page, "sources");
 });
 
+await step("a dialog of a menu", async () => {
+  await page.goto(`${CONSOLE_URL}/ui/chat`);
+  await page.getByRole("link", { name: "Refund invoice 99" }).click();
+  const more = page.getByRole("button", { name: "More" });
+  await more.focus();
+  for (const key of ["Enter", "Tab", "Enter"]) await page.keyboard.press(key);
+  const dialog = page.getByRole("dialog", { name: "Rename the conversation" });
+  await dialog.waitFor();
+  expect((await page.locator(":popover-open").count()) === 0, "the menu stays open");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  const isBack = await more.evaluate((button) => button === document.activeElement);
+  expect(isBack, "the focus is not back at the menu");
+  await page.getByRole("button", { name: "Change the message" }).click();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Change the message" }).waitFor();
+});
+
 await step("an unknown page", async () => {
   await page.goto(`${CONSOLE_URL}/ui/no/such/page`);
   await page.getByText("There is no such page").waitFor();

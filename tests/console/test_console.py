@@ -43,6 +43,7 @@ STEPS = [
     "runs",
     "a run that another process took over",
     "sources",
+    "a dialog of a menu",
     "an unknown page",
     "a page that cannot be fetched while the server is away",
     "sign in, behind a path",

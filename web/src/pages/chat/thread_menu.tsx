@@ -43,6 +43,7 @@ export function ThreadMenu({ id, title }: { id: string; title: string }) {
         <button
           type="button"
           popoverTarget="chat-more"
+          popoverTargetAction="hide"
           onClick={() => {
             setName(title);
             setOpen("rename");
@@ -60,6 +61,7 @@ export function ThreadMenu({ id, title }: { id: string; title: string }) {
           type="button"
           className="bad"
           popoverTarget="chat-more"
+          popoverTargetAction="hide"
           onClick={() => setOpen("delete")}
         >
           {messages.delete}

@@ -58,6 +58,11 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
   const client = useQueryClient();
   const [draft, setDraft] = useState<string | null>(null);
   const [isOpen, setOpen] = useState(false);
+  const [wasLeft, setLeft] = useState(false);
+  const leave = () => {
+    setDraft(null);
+    setLeft(true);
+  };
   const { text } = exchange;
   const isCut = !isOpen && (text.length > MOST_LETTERS || text.split("\n").length > MOST_LINES);
   const change = useMutation({
@@ -81,6 +86,10 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
           className="in"
           aria-label={messages.changeMessage}
           dir="auto"
+          autoFocus
+          onKeyDown={(event) => {
+            if (event.key === "Escape") leave();
+          }}
           rows={Math.min(8, Math.max(2, draft.split("\n").length))}
           value={draft}
           onChange={(event) => setDraft(event.target.value)}
@@ -90,7 +99,7 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
           <button type="submit" className="btn primary sm" disabled={change.isPending}>
             {messages.send}
           </button>
-          <button type="button" className="btn quiet sm" onClick={() => setDraft(null)}>
+          <button type="button" className="btn quiet sm" onClick={leave}>
             {messages.cancel}
           </button>
         </div>
@@ -110,6 +119,7 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
           type="button"
           className="icon-btn small"
           aria-label={messages.changeMessage}
+          autoFocus={wasLeft}
           onClick={() => setDraft(exchange.text)}
         >
           <Pencil className="i s" aria-hidden="true" />

@@ -100,7 +100,7 @@ function RowMenu({ item, title, onAgain }: { item: Doc; title: string; onAgain: 
           </Link>
         )}
         {canAgain && (
-          <button type="button" popoverTarget={id} onClick={onAgain}>
+          <button type="button" popoverTarget={id} popoverTargetAction="hide" onClick={onAgain}>
             {knowledge.takeInAgain}
           </button>
         )}

@@ -109,11 +109,17 @@ function RowMenu({ member, title, onRemove, onLink }: RowMenuProps) {
           {people.whatMay(member.name)}
         </Link>
         {onLink && (
-          <button type="button" popoverTarget={id} onClick={onLink}>
+          <button type="button" popoverTarget={id} popoverTargetAction="hide" onClick={onLink}>
             {people.newPassword}
           </button>
         )}
-        <button type="button" className="bad" popoverTarget={id} onClick={onRemove}>
+        <button
+          type="button"
+          className="bad"
+          popoverTarget={id}
+          popoverTargetAction="hide"
+          onClick={onRemove}
+        >
           {people.removeFrom(title)}
         </button>
       </div>

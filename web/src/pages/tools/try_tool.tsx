@@ -21,6 +21,7 @@ export function TryTool({ tool }: { tool: ToolDetail }) {
   const [value, setValue] = useState<unknown>({});
   const [isJson, setJson] = useState(false);
   const [isAsked, setAsked] = useState(false);
+  const [wasAsked, setWasAsked] = useState(false);
   // Made with the form, so that a second click on a slow line is the same call.
   const [key, setKey] = useState(newKey);
   const run = useMutation({
@@ -42,7 +43,11 @@ export function TryTool({ tool }: { tool: ToolDetail }) {
   });
   const isWrite = tool.effect !== "read";
   const start = () => {
-    if (isWrite && !isAsked) return setAsked(true);
+    if (isWrite && !isAsked) {
+      setAsked(true);
+      setWasAsked(true);
+      return;
+    }
     setAsked(false);
     run.mutate();
   };
@@ -89,6 +94,7 @@ export function TryTool({ tool }: { tool: ToolDetail }) {
                 type="submit"
                 className="btn primary"
                 disabled={run.isPending || Boolean(tool.unavailable)}
+                autoFocus={wasAsked}
               >
                 {toolWords.run} <kbd className="keys">Ctrl ↵</kbd>
               </button>
