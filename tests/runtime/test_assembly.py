@@ -100,7 +100,7 @@ async def test_a_meta_call_waits_for_the_approval_of_the_inner_call(tmp_path: Pa
 async def test_an_agent_reaches_what_it_binds(tmp_path: Path) -> None:
     async with a_board(tmp_path, Turn(text="Hello.")) as (board, model):
         await ask(board, "hello", agent="seller")
-        [_, shown] = board.agents.list(principal=LOCAL)
+        [_, shown] = await board.agents.list(principal=LOCAL)
 
     assert names_of(model.requests[0].tools) == [
         "clock", "crm__find_customer", "crm__list_customers", "crm__merge_customers",

@@ -6,10 +6,9 @@ from pegboard.features.agents import AgentProfile, Agents
 from pegboard.features.agents.schemas import AgentListAnswer
 
 
-def test_the_schema_describes_what_the_service_lists() -> None:
-    listed = Agents(ToolRegistry(), lambda _: [AgentProfile(name="a", tools=("x",))]).list(
-        principal=LOCAL
-    )
+async def test_the_schema_describes_what_the_service_lists() -> None:
+    agents = Agents(ToolRegistry(), lambda _: [AgentProfile(name="a", tools=("x",))])
+    listed = await agents.list(principal=LOCAL)
     read = AgentListAnswer.model_validate({"agents": listed})
 
     assert read.model_dump() == {"agents": listed}

@@ -1,5 +1,6 @@
 """The agents of a board: who can be chosen, and which tools each may use."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from tests.features.conversations.made import ask, find_order, refund, text_of
 from pegboard import Pegboard, ToolRegistry, tool
 from pegboard.core.model_messages import SystemMessage
 from pegboard.core.principal import LOCAL
+from pegboard.core.tool import ToolSpec
 from pegboard.engines.agent import INSTRUCTIONS
 from pegboard.errors import AgentNotFound
 from pegboard.features.agents import AgentProfile, Agents
@@ -62,8 +64,8 @@ def test_an_unknown_name_makes_an_agent_unavailable_and_a_glob_does_not() -> Non
     assert selection.missing == {"crm__*": "no tool matches"}
 
 
-def test_the_list_of_agents_has_no_instructions() -> None:
-    [shown] = agents(AgentProfile(name="a", instructions="A secret.")).list(principal=LOCAL)
+async def test_the_list_of_agents_has_no_instructions() -> None:
+    [shown] = await agents(AgentProfile(name="a", instructions="A secret.")).list(principal=LOCAL)
 
     assert shown == {
         "name": "a",
@@ -75,6 +77,55 @@ def test_the_list_of_agents_has_no_instructions() -> None:
         "missing": {},
         "unavailable": "",
     }
+
+
+def many(count: int, *, connector: str = "crm") -> list[AgentProfile]:
+    return [
+        AgentProfile(name=f"a{number}", connector_ids=(connector.format(number),))
+        for number in range(count)
+    ]
+
+
+class CountedTool:
+    """A tool that counts how often it is looked at."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+        self._inner = ToolRegistry([weather]).get("weather")
+        self.run = self._inner.run
+
+    @property
+    def spec(self) -> ToolSpec:
+        self.looks += 1
+        return self._inner.spec
+
+
+async def test_agents_with_the_same_binding_cost_one_look_at_the_tools() -> None:
+    async def count_looks(count: int) -> int:
+        counted = CountedTool()
+        registry = ToolRegistry([counted])
+        counted.looks = 0
+        await Agents(registry, lambda _: many(count)).list(principal=LOCAL)
+        return counted.looks
+
+    assert await count_looks(50) == await count_looks(1)
+
+
+async def test_others_have_their_turn_while_many_agents_are_listed() -> None:
+    turns = 0
+
+    async def count_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count_turns())
+    found = await agents(*many(20, connector="crm{}")).list(principal=LOCAL)
+    counting.cancel()
+
+    assert len(found) == 20
+    assert turns >= 20
 
 
 @pytest.mark.parametrize(
@@ -140,10 +191,10 @@ async def test_an_unavailable_agent_says_why_and_an_unknown_one_is_refused(tmp_p
 async def test_a_reload_changes_the_agents(tmp_path: Path) -> None:
     path = board_file(tmp_path)
     async with Pegboard(path, model=ScriptedModel(), tools=[find_order, refund]) as board:
-        before = [item["name"] for item in board.agents.list(principal=LOCAL)]
+        before = [item["name"] for item in await board.agents.list(principal=LOCAL)]
         board_file(tmp_path, "agents: [{name: new}]\n")
         await board.reload()
-        after = [item["name"] for item in board.agents.list(principal=LOCAL)]
+        after = [item["name"] for item in await board.agents.list(principal=LOCAL)]
 
     assert (before, after) == (["shop", "lost"], ["new"])
 

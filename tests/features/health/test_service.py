@@ -309,3 +309,28 @@ async def test_a_caller_is_not_told_of_the_calls_of_a_tool_that_it_may_not_see()
     assert health.source("shop", principal=eve) == Health(
         status=HealthStatus.DEGRADED, reason="some of its tools fail"
     )
+
+
+class CountedTool:
+    """A tool that counts how often it is looked at."""
+
+    def __init__(self, inner: Tool) -> None:
+        self.looks = 0
+        self.run = inner.run
+        self._inner = inner
+
+    @property
+    def spec(self) -> ToolSpec:
+        self.looks += 1
+        return self._inner.spec
+
+
+def test_the_health_of_a_source_looks_at_its_own_tools_alone() -> None:
+    others = [CountedTool(needing(f"bank__pay{n}", source="bank")) for n in range(5)]
+    _, health = made(needing("shop__find", source="shop"), *others)
+    health.source("shop")
+    looked = sum(tool.looks for tool in others)
+
+    health.source("shop")
+
+    assert sum(tool.looks for tool in others) == looked

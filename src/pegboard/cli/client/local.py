@@ -178,7 +178,7 @@ class LocalBoard(LocalParts):
 
     async def list_agents(self) -> Answer:
         """The agents that can be chosen."""
-        return {"agents": self._board.agents.list(principal=self._caller)}
+        return {"agents": await self._board.agents.list(principal=self._caller)}
 
     async def chat(
         self,

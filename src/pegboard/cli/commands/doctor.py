@@ -159,7 +159,7 @@ def _board(chosen: "Settings") -> list[Check]:
         sandbox = {item.back_end: item.reason for item in await opened.sandbox_findings()}
         found = await opened.health()
         rules = [_rule(rule.to_dict()) for rule in opened.find_unused_rules()]
-        agents = list(map(_agent, opened.agents.list(principal=LOCAL)))
+        agents = list(map(_agent, await opened.agents.list(principal=LOCAL)))
         files = await _files(opened, chosen.files)
         return found, rules, sandbox, [*files, *_entries(opened), *agents]
 

@@ -1,10 +1,11 @@
 """The `Agents` service: the agents of a board, and the tools that each may use."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from pegboard.assembly import ToolModes, ToolRequest, may_use, resolve_tools
+from pegboard.assembly import ToolModes, ToolRequest, resolve_tools
 from pegboard.core.knowledge import RetrievalMode
 from pegboard.core.principal import Principal
 from pegboard.core.text.suggestions import did_you_mean
@@ -58,6 +59,13 @@ class AgentProfile:
     always_listed: tuple[str, ...] = ()
     accounts: Mapping[str, str] = field(default_factory=dict[str, str])
 
+    @property
+    def binding(self) -> tuple[object, ...]:
+        """What its tools depend on: agents with the same binding have the same tools."""
+        modes = tuple(sorted(self.tool_modes.items()))
+        own = (self.tool_categories, self.connector_ids, self.kb_ids, self.retrieval_mode)
+        return (self.tools, *own, modes)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentToolSelection:
@@ -94,13 +102,32 @@ class Agents:
         self._registry = registry
         self._profiles = profiles
 
-    def list(self, *, principal: Principal) -> list[dict[str, Any]]:
-        """The agents as data, without their instructions; unavailable ones with the reason."""
-        return [self._view(profile, principal) for profile in self._profiles(principal)]
+    async def list(self, *, principal: Principal) -> list[dict[str, Any]]:
+        """The agents as data, without their instructions; unavailable ones with the reason.
+
+        Other requests have their turn after each selection of tools, since a board may have
+        thousands of tools.
+        """
+        visible = self._registry.visible(principal)
+        selections: dict[tuple[object, ...], AgentToolSelection] = {}
+        found: list[dict[str, Any]] = []
+        for profile in self._profiles(principal):
+            selection = selections.get(profile.binding)
+            if selection is None:
+                await asyncio.sleep(0)
+                selection = self._select(profile, principal, visible)
+                selections[profile.binding] = selection
+            found.append(_view(profile, selection))
+        return found
+
+    def list_names(self, *, principal: Principal) -> Sequence[str]:
+        """The names of the agents that a caller may choose."""
+        return [profile.name for profile in self._profiles(principal)]
 
     def show(self, name: str, *, principal: Principal) -> dict[str, Any]:
         """One agent as data. Raises as `find`."""
-        return self._view(self.find(name, principal=principal), principal)
+        profile = self.find(name, principal=principal)
+        return _view(profile, self.select_tools(profile, principal=principal))
 
     def find(self, name: str, *, principal: Principal) -> AgentProfile:
         """The agent of a name.
@@ -150,14 +177,20 @@ class Agents:
 
     def select_tools(self, profile: AgentProfile, *, principal: Principal) -> AgentToolSelection:
         """The tools of an agent that a caller may see now."""
+        return self._select(profile, principal, None)
+
+    def _select(
+        self, profile: AgentProfile, principal: Principal, visible: Sequence[Tool] | None
+    ) -> AgentToolSelection:
+        """The same; `visible` are all tools that the caller may see, if they are known."""
         registry = self._registry
         if profile.tools is None:
-            toolset = resolve_tools(registry, self.make_request(profile, principal=principal))
-            known = registry.iterate_known(principal)
+            request = self.make_request(profile, principal=principal)
+            toolset = resolve_tools(registry, request)
+            known = registry.visible(principal) if visible is None else visible
             found = (tool for tool in known if toolset.is_inner(tool))
             return AgentToolSelection(
-                tools=tuple(tool for tool in found if may_use(toolset, principal, tool)),
-                missing=toolset.missing,
+                tools=tuple(filter(toolset.is_reachable, found)), missing=toolset.missing
             )
         chosen: dict[str, Tool] = {}
         missing: dict[str, str] = {}
@@ -244,15 +277,15 @@ class Agents:
             hint = did_you_mean(wanted, nearest)
             unknown[wanted] = f"There is no tool '{wanted}'{f'; {hint}' if hint else '.'}"
 
-    def _view(self, profile: AgentProfile, principal: Principal) -> dict[str, Any]:
-        selection = self.select_tools(profile, principal=principal)
-        return {
-            "name": profile.name,
-            "description": profile.description,
-            "model": profile.model,
-            "engine": profile.engine,
-            "tools": None if profile.tools is None else [*profile.tools],
-            "tool_count": len(selection.tools),
-            "missing": dict(selection.missing),
-            "unavailable": selection.problem,
-        }
+
+def _view(profile: AgentProfile, selection: AgentToolSelection) -> dict[str, Any]:
+    return {
+        "name": profile.name,
+        "description": profile.description,
+        "model": profile.model,
+        "engine": profile.engine,
+        "tools": None if profile.tools is None else [*profile.tools],
+        "tool_count": len(selection.tools),
+        "missing": dict(selection.missing),
+        "unavailable": selection.problem,
+    }

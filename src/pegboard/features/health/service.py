@@ -6,7 +6,7 @@ from typing import Any
 from pegboard.core.event import BoardChanged, CallRecord, Event, SourceChanged
 from pegboard.core.health import Health, HealthStatus
 from pegboard.core.ports.clock import Clock
-from pegboard.core.principal import Principal
+from pegboard.core.principal import LOCAL, Principal
 from pegboard.core.tool import ToolSpec
 from pegboard.features.health.replacements import Replacements
 from pegboard.planning.tool_health import UNKNOWN, ToolHealth
@@ -83,7 +83,7 @@ class BoardHealth:
             principal: The caller, whom the reason tells nothing of tools that it may not see; None
                 for an operator.
         """
-        tools = {tool.spec.id: tool for tool in self._registry if tool.spec.source == name}
+        tools = {tool.spec.id: tool for tool in self._registry.list_sources(LOCAL).get(name, ())}
 
         def may_tell(tool: str) -> bool:
             return principal is None or self._registry.may_see(tools[tool], principal)

@@ -13,7 +13,7 @@ router = APIRouter(route_class=JsonRoute, tags=["chat"])
 @router.get("/agents", response_model=AgentListAnswer, responses=refusals())
 async def list_agents(board: Board, caller: Caller) -> Response:
     """List the agents that can be chosen, with what each misses; instructions are not shown."""
-    return JsonResponse({"agents": board.agents.list(principal=caller)})
+    return JsonResponse({"agents": await board.agents.list(principal=caller)})
 
 
 @router.get("/chat/models", response_model=ModelListAnswer, responses=refusals())

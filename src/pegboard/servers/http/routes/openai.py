@@ -160,7 +160,7 @@ async def show_model(
 
 
 def _list_models(board: Pegboard, caller: Principal) -> list[dict[str, Any]]:
-    agents = [item["name"] for item in board.agents.list(principal=caller)]
+    agents = board.agents.list_names(principal=caller)
     return [
         {"id": name, "object": "model", "created": 0, "owned_by": "pegboard"}
         for name in (AUTO, *agents)
