@@ -5,12 +5,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from sqlalchemy import Select
+
 from pegboard.core.event import CallRecord, CallStarted, RunErrorNoted
 from pegboard.core.ports.call_stores import HistoryQuery, Outcome, StoredResult
 from pegboard.core.ports.clock import Clock
 from pegboard.core.principal import Principal
 from pegboard.storage import MemoryStorage, Storage, open_storage
-from pegboard.storage.databases.sqlite_file import FILE, open_writer
+from pegboard.storage.databases.sqlite_file import FILE, open_reader, open_writer
 
 ADA = Principal(id="ada", tenant="acme")
 NOON = 1_767_268_800.0
@@ -118,3 +120,16 @@ def a_run_error(error_id: str, **changes: Any) -> RunErrorNoted:
         "message": "Failed.",
     }
     return RunErrorNoted(error_id=error_id, detail="Traceback", **(fields | changes))
+
+
+def explain_query(folder: Path, wanted: "Select[Any]") -> list[str]:
+    """The plan of a query in the SQLite file of a folder, a line for each of its steps."""
+    reading = open_reader(folder / FILE)
+    try:
+        made = wanted.compile(
+            dialect=reading.core.dialect, compile_kwargs={"render_postcompile": True}
+        )
+        values = [made.params[name] for name in made.positiontup or ()]
+        return [row[-1] for row in reading.driver.execute(f"EXPLAIN QUERY PLAN {made}", values)]
+    finally:
+        reading.close()

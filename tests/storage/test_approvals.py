@@ -7,12 +7,13 @@ from typing import Any, cast
 import pytest
 from msgspec import ValidationError, structs
 from sqlalchemy import select, update
-from tests.storage.made import NOON, a_storage
+from tests.storage.made import NOON, a_storage, explain_query
 
 from pegboard.core.ports.approval_store import Approval, ApprovalQuery, VisibleApprovals
 from pegboard.errors import InvalidRequest
 from pegboard.storage import Storage
 from pegboard.storage.json_text import dump
+from pegboard.storage.sql.approvals import select_approvals
 from pegboard.storage.tables import APPROVALS
 from pegboard.testing import FakeClock
 
@@ -321,3 +322,85 @@ async def test_a_caller_lists_what_it_may_decide_and_its_own(storage: Storage) -
     assert await ids(
         storage, visible=VisibleApprovals(tenants=frozenset(), principals=("bob",), tenant="acme")
     ) == ["c"]
+
+
+async def test_each_page_of_what_a_caller_may_see_has_the_newest(storage: Storage) -> None:
+    places = [("ada", "acme"), ("bob", "zoo"), ("cem", "spa"), ("ada", "zoo"), ("bob", "acme")]
+    for number, (principal, tenant) in enumerate(places * 2):
+        approval = an_approval(f"a{number}", principal=principal, tenant=tenant)
+        await storage.approvals.ask(structs.replace(approval, created_at=NOON + number))
+    seen = VisibleApprovals(tenants=frozenset({"zoo", "spa"}), principals=("ada", "dan"))
+    found: list[str] = []
+    cursor = ""
+    for _ in range(3):
+        query = ApprovalQuery(visible=seen, limit=3, cursor=cursor)
+        page = await storage.approvals.approvals(query)
+        found += [approval.id for approval in page.approvals]
+        cursor = page.next_cursor
+
+    assert (found, cursor) == (["a8", "a7", "a6", "a5", "a3", "a2", "a1", "a0"], "")
+
+
+async def test_who_may_see_the_approvals_of_nobody_sees_none(storage: Storage) -> None:
+    await storage.approvals.ask(an_approval())
+
+    assert await ids(storage, visible=VisibleApprovals(tenants=frozenset(), principals=())) == []
+
+
+async def test_an_approver_of_many_tenants_sees_those_of_each(storage: Storage) -> None:
+    await storage.approvals.ask(an_approval("a", tenant="t7"))
+    await storage.approvals.ask(an_approval("b", tenant="t700"))
+    many = frozenset(f"t{number}" for number in range(600))
+
+    assert await ids(storage, visible=VisibleApprovals(tenants=many, principals=("bob",))) == ["a"]
+
+
+BY = "SEARCH approvals USING INDEX approvals_by"
+OF_ADA = VisibleApprovals(tenants=frozenset(), principals=("ada",))
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        (ApprovalQuery(), "SCAN approvals USING INDEX approvals_by_time"),
+        (ApprovalQuery(state="used"), f"{BY}_state (state=?)"),
+        (ApprovalQuery(state="pending"), f"{BY}_state (state=?)"),
+        (ApprovalQuery(principal="p"), f"{BY}_principal (principal=?)"),
+        (ApprovalQuery(tool="t"), f"{BY}_tool (tool=?)"),
+        (ApprovalQuery(run_id="r"), f"{BY}_run (run_id=?)"),
+        (ApprovalQuery(tenant="t"), f"{BY}_tenant (tenant=?)"),
+        (ApprovalQuery(tenant="t", state="used"), f"{BY}_tenant (tenant=?)"),
+        (ApprovalQuery(tenant="t", state="pending"), f"{BY}_state (state=?)"),
+        (ApprovalQuery(tenant="t", tool="t"), f"{BY}_tool (tool=?)"),
+        (ApprovalQuery(principal="p", state="used"), f"{BY}_principal (principal=?)"),
+        (ApprovalQuery(run_id="r", state="pending"), f"{BY}_run (run_id=?)"),
+        (ApprovalQuery(visible=OF_ADA), f"{BY}_principal (principal=?)"),
+        (ApprovalQuery(visible=OF_ADA, state="used"), f"{BY}_principal (principal=?)"),
+    ],
+    ids=[
+        *("none", "common state", "state", "principal", "tool", "run", "tenant"),
+        *("common state in a tenant", "state in a tenant", "tool in a tenant"),
+        *("state of a principal", "state in a run", "own", "own in a state"),
+    ],
+)
+async def test_each_filter_of_many_approvals_uses_its_index(
+    tmp_path: Path, clock: FakeClock, query: ApprovalQuery, index: str
+) -> None:
+    async with a_storage("sqlite", tmp_path, clock):
+        plan = explain_query(tmp_path, select_approvals(query, NOON, 10))
+
+    assert [step.startswith(index) for step in plan] == [True], plan
+
+
+async def test_what_an_approver_may_see_is_looked_up_part_by_part(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    seen = VisibleApprovals(tenants=frozenset({"acme", "zoo"}), principals=("ada",))
+    async with a_storage("sqlite", tmp_path, clock):
+        plan = explain_query(tmp_path, select_approvals(ApprovalQuery(visible=seen), NOON, 10))
+
+    assert [step for step in plan if " approvals " in step] == [
+        f"{BY}_principal (principal=?)",
+        f"{BY}_tenant (tenant=?)",
+        f"{BY}_tenant (tenant=?)",
+    ]

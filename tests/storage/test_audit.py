@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from tests.storage.made import NOON, a_record, a_storage, a_written
+from tests.storage.made import NOON, a_record, a_storage, a_written, explain_query
 
 from pegboard.core.ports.audit_store import AuditEntry, AuditReport
 from pegboard.errors import InvalidRequest, Unavailable
 from pegboard.storage import Storage
+from pegboard.storage.sql.audit import select_records
 from pegboard.testing import FakeClock
 
 
@@ -321,3 +322,30 @@ async def test_writers_do_not_wait_for_all_that_goes(tmp_path: Path, clock: Fake
 
     assert left == [1_001, 2_001, 3_001, 4_001, 5_001]
     assert report.fault == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "tenant", "index"),
+    [
+        ("", None, "SEARCH audit USING INTEGER PRIMARY KEY (rowid>?)"),
+        ("policy", None, "SEARCH audit USING INDEX audit_by_kind (kind=? AND sequence>?)"),
+        ("", "acme", "SEARCH audit USING INDEX audit_by_tenant (tenant=? AND sequence>?)"),
+        ("call", "acme", "SEARCH audit USING INDEX audit_by_tenant (tenant=? AND sequence>?)"),
+        ("policy", "acme", "SEARCH audit USING INDEX audit_by_kind (kind=? AND sequence>?)"),
+    ],
+    ids=["none", "kind", "tenant", "calls of a tenant", "kind in a tenant"],
+)
+@pytest.mark.parametrize("newest_first", [True, False], ids=["newest", "oldest"])
+async def test_each_filter_of_a_long_trail_uses_its_index(
+    tmp_path: Path,
+    clock: FakeClock,
+    kind: str,
+    tenant: str | None,
+    index: str,
+    newest_first: bool,
+) -> None:
+    wanted = select_records(kind=kind, tenant=tenant, newest_first=newest_first).limit(10)
+    async with a_storage("sqlite", tmp_path, clock):
+        plan = explain_query(tmp_path, wanted)
+
+    assert plan == [index]

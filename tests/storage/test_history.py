@@ -5,13 +5,21 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.storage.made import NOON, a_record, a_run_error, a_start, a_storage, a_written, ids
+from tests.storage.made import (
+    NOON,
+    a_record,
+    a_run_error,
+    a_start,
+    a_storage,
+    a_written,
+    explain_query,
+    ids,
+)
 
 from pegboard.core.ports.call_stores import CallTotals, HistoryQuery, TotalsQuery
 from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest
 from pegboard.storage import Storage
-from pegboard.storage.databases.sqlite_file import FILE, open_reader
 from pegboard.storage.sql.history import select_calls
 from pegboard.testing import FakeClock
 
@@ -181,22 +189,23 @@ async def test_calls_in_the_place_of_a_tool_are_found_by_it(storage: Storage) ->
         (HistoryQuery(run_id="r"), "SEARCH calls USING INDEX calls_by_run (run_id=?)"),
         (HistoryQuery(instead_of="c"), "SEARCH calls USING INDEX calls_by_instead_of"),
         (HistoryQuery(unfinished=True), "SCAN calls USING INDEX calls_unknown"),
+        (HistoryQuery(tenant="n"), "SEARCH calls USING INDEX calls_by_tenant (tenant=?)"),
+        (HistoryQuery(tenant="n", tool="t"), "SEARCH calls USING INDEX calls_by_tool (tool=?)"),
+        (HistoryQuery(tenant="n", status="failed"), "SEARCH calls USING INDEX calls_by_status"),
+        (HistoryQuery(tenant="n", unfinished=True), "SCAN calls USING INDEX calls_unknown"),
     ],
-    ids=["none", "tool", "source", "principal", "status", "run_id", "instead_of", "unfinished"],
+    ids=[
+        *("none", "tool", "source", "principal", "status", "run_id", "instead_of", "unfinished"),
+        *("tenant", "tool of a tenant", "status in a tenant", "unfinished in a tenant"),
+    ],
 )
 async def test_each_filter_of_a_large_history_uses_its_index(
     tmp_path: Path, clock: FakeClock, query: HistoryQuery, index: str
 ) -> None:
     async with a_storage("sqlite", tmp_path, clock):
-        reading = open_reader(tmp_path / FILE)
-    try:
-        wanted = select_calls(query).limit(10).compile(dialect=reading.core.dialect)
-        values = [wanted.params[name] for name in wanted.positiontup or ()]
-        plan = reading.driver.execute(f"EXPLAIN QUERY PLAN {wanted}", values).fetchall()
-    finally:
-        reading.close()
+        plan = explain_query(tmp_path, select_calls(query).limit(10))
 
-    assert [row[-1].startswith(index) for row in plan] == [True], plan
+    assert [step.startswith(index) for step in plan] == [True], plan
 
 
 async def test_calls_are_counted_by_part_of_the_time(storage: Storage) -> None:

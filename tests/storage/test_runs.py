@@ -1,10 +1,11 @@
 """Plans and runs, in every storage."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.storage.made import NOON
+from tests.storage.made import NOON, a_storage, explain_query
 
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.durability import RunStart, Signal
@@ -20,6 +21,7 @@ from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun, PendingStep, RunResult
 from pegboard.errors import InvalidRequest, Unavailable
 from pegboard.storage import Storage
+from pegboard.storage.sql.runs import select_runs
 from pegboard.testing import FakeClock
 
 ADA = Principal(id="ada", tenant="acme", scopes=frozenset({"read"}))
@@ -374,3 +376,29 @@ async def test_runs_that_ended_long_ago_are_forgotten_with_all_that_was_theirs(
     assert await storage.runs.signals("old") == []
     assert await storage.runs.events("old") == []
     assert len(await storage.runs.steps("new")) == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        (RunQuery(), "SCAN runs USING INDEX runs_by_time"),
+        (RunQuery(principal="p"), "SEARCH runs USING INDEX runs_by_principal (principal=?)"),
+        (RunQuery(state="waiting"), "SEARCH runs USING INDEX runs_by_state (state=?)"),
+        (RunQuery(state="completed"), "SCAN runs USING INDEX runs_by_time"),
+        (RunQuery(tenant="t"), "SEARCH runs USING INDEX runs_by_tenant (tenant=?)"),
+        (RunQuery(tenant="t", state="completed"), "SEARCH runs USING INDEX runs_by_tenant"),
+        (RunQuery(tenant="t", state="failed"), "SEARCH runs USING INDEX runs_by_state"),
+        (RunQuery(tenant="t", principal="p"), "SEARCH runs USING INDEX runs_by_principal"),
+    ],
+    ids=[
+        *("none", "principal", "state", "most common state", "tenant"),
+        *("completed in a tenant", "state in a tenant", "principal of a tenant"),
+    ],
+)
+async def test_each_filter_of_many_runs_uses_its_index(
+    tmp_path: Path, clock: FakeClock, query: RunQuery, index: str
+) -> None:
+    async with a_storage("sqlite", tmp_path, clock):
+        plan = explain_query(tmp_path, select_runs(query).limit(10))
+
+    assert [step.startswith(index) for step in plan] == [True], plan

@@ -6,11 +6,13 @@ from sqlalchemy import (
     REAL,
     BigInteger,
     Column,
+    ColumnElement,
     Double,
     Integer,
     MetaData,
     Text,
     TextClause,
+    literal_column,
 )
 from sqlalchemy.types import TypeEngine
 
@@ -49,3 +51,13 @@ def make_number(name: str) -> "Column[int]":
 def index_rows_where(condition: TextClause) -> dict[str, Any]:
     """Of an index that has such rows alone."""
     return {"sqlite_where": condition, "postgresql_where": condition}
+
+
+def is_in_index(column: "Column[str]", absent: str) -> "ColumnElement[bool]":
+    """The condition of a partial index, as a literal: so the planner sees that it applies.
+
+    Args:
+        column: The first column of the index.
+        absent: The value of the rows that it leaves out.
+    """
+    return column != literal_column(f"'{absent}'")

@@ -9,7 +9,7 @@ from pegboard.errors import ConfigError
 TABLE = "pegboard_schema"
 """The table with the revision of a database; no other program uses the name."""
 
-REVISIONS = tuple(f"{number:04}" for number in range(1, 20))
+REVISIONS = tuple(f"{number:04}" for number in range(1, 21))
 """All revisions, in order. It stands here too so that a start that migrates nothing, which nearly
 all do, need not load Alembic."""
 

@@ -45,11 +45,13 @@ _WITH_RUN = text("run_id <> ''")
 _STANDS_IN = text("instead_of <> ''")
 _UNKNOWN = text("status = 'unknown'")
 _NOT_COMPLETED = text("status <> 'completed'")
+_WITH_TENANT = text("tenant <> ''")
 Index("calls_by_time", CALLS.c.started_at, CALLS.c.id)
 Index("calls_by_tool", CALLS.c.tool, CALLS.c.started_at, CALLS.c.id)
 Index("calls_by_source", CALLS.c.source, CALLS.c.started_at, CALLS.c.id)
 Index("calls_by_principal", CALLS.c.principal, CALLS.c.started_at, CALLS.c.id)
 Index("calls_by_status", CALLS.c.status, CALLS.c.started_at, CALLS.c.id, **_where(_NOT_COMPLETED))
+Index("calls_by_tenant", CALLS.c.tenant, CALLS.c.started_at, CALLS.c.id, **_where(_WITH_TENANT))
 Index("calls_by_run", CALLS.c.run_id, CALLS.c.started_at, CALLS.c.id, **_where(_WITH_RUN))
 Index(
     "calls_by_instead_of", CALLS.c.instead_of, CALLS.c.started_at, CALLS.c.id, **_where(_STANDS_IN)
@@ -185,6 +187,12 @@ APPROVALS = Table(
 Index("approvals_by_time", APPROVALS.c.created_at, APPROVALS.c.number)
 Index("approvals_by_digest", APPROVALS.c.digest)
 Index("approvals_by_expiry", APPROVALS.c.state, APPROVALS.c.expires_at)
+_PAGE = APPROVALS.c.created_at, APPROVALS.c.number
+Index("approvals_by_state", APPROVALS.c.state, *_PAGE)
+Index("approvals_by_tool", APPROVALS.c.tool, *_PAGE)
+Index("approvals_by_run", APPROVALS.c.run_id, *_PAGE)
+Index("approvals_by_principal", APPROVALS.c.principal, *_PAGE)
+Index("approvals_by_tenant", APPROVALS.c.tenant, *_PAGE, **_where(_WITH_TENANT))
 
 PLANS = Table("plans", METADATA, _key("id"), _text("body"), _seconds("created_at"))
 Index("plans_by_time", PLANS.c.created_at, PLANS.c.id)
@@ -208,9 +216,13 @@ RUNS = Table(
     Column("result", Text),
 )
 _UNFINISHED = text("finished_at IS NULL")
+_NOT_COMPLETED_RUN = text("state <> 'completed'")
 Index("runs_by_time", RUNS.c.created_at, RUNS.c.number)
 Index("runs_by_end", RUNS.c.finished_at)
 Index("runs_by_plan", RUNS.c.plan_id)
+Index("runs_by_principal", RUNS.c.principal, RUNS.c.created_at, RUNS.c.number)
+Index("runs_by_state", RUNS.c.state, RUNS.c.created_at, RUNS.c.number, **_where(_NOT_COMPLETED_RUN))
+Index("runs_by_tenant", RUNS.c.tenant, RUNS.c.created_at, RUNS.c.number, **_where(_WITH_TENANT))
 Index("runs_unfinished", RUNS.c.number, **_where(_UNFINISHED))
 
 RUN_STEPS = Table(
@@ -412,6 +424,8 @@ AUDIT = Table(
     _text("previous"),
     _text("hash"),
 )
+Index("audit_by_kind", AUDIT.c.kind, AUDIT.c.sequence)
+Index("audit_by_tenant", AUDIT.c.tenant, AUDIT.c.sequence, **_where(_WITH_TENANT))
 Index("audit_by_time", AUDIT.c.at)
 AUDIT_HEAD = Table(
     "audit_head",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
 from msgspec import ValidationError
-from sqlalchemy import ColumnElement, Select, and_, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, and_, false, or_, select, true, tuple_, union, update
 
 from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
 from pegboard.core.ports.approval_store import (
@@ -14,7 +14,6 @@ from pegboard.core.ports.approval_store import (
     ApprovalState,
     ApprovalVerdict,
     DecisionResult,
-    VisibleApprovals,
 )
 from pegboard.core.ports.clock import Clock
 from pegboard.core.record_snapshot import clean_text
@@ -26,12 +25,15 @@ from pegboard.core.stores.approval_transitions import (
     apply_withdrawal,
     is_overdue,
 )
+from pegboard.storage.columns import is_in_index
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import copy_json, dump, load
 from pegboard.storage.tables import APPROVALS as TABLE
 
 _STATES = frozenset(get_args(ApprovalState))
+_MAX_PARTS = 20
+"""Tenants whose approvals are looked up one by one; of more they are filtered together."""
 _Change = Callable[[Approval], Approval | None]
 
 
@@ -70,7 +72,7 @@ class SqlApprovals:
 
     async def approvals(self, query: ApprovalQuery) -> ApprovalPage:
         limit, now = check_page_size(query.limit), self._clock.time()
-        wanted = _select(query, now).limit(limit + 1)
+        wanted = select_approvals(query, now, limit + 1)
         rows = await self._database.read(lambda transaction: transaction.all(wanted))
         page = rows[:limit]
         more = len(rows) > limit
@@ -192,24 +194,56 @@ def _store(transaction: Transaction, approval: Approval) -> None:
     )
 
 
-def _is_visible(visible: VisibleApprovals) -> ColumnElement[bool]:
-    own = TABLE.c.principal.in_([clean_text(name) for name in visible.principals])
+def select_approvals(query: ApprovalQuery, now: float, limit: int) -> Select[*tuple[Any, ...]]:
+    """The query for the approvals of a page, newest first."""
+    wanted = _filter(query, now)
+    # Each part is cut to the page: with one condition for all, approvals of others are read too.
+    parts = [_cut(wanted.where(part), TABLE.c, limit) for part in _list_parts(query)]
+    if len(parts) == 1:
+        return parts[0]
+    found = union(*(select(part.subquery()) for part in parts)).subquery()
+    return _cut(select(found), found.c, limit)
+
+
+def _list_parts(query: ApprovalQuery) -> list[ColumnElement[bool]]:
+    """Conditions whose rows together are those that the caller may see, one of them at least.
+
+    Each is for the rows of one owner, which an index has in the order of the page.
+    """
+    visible = query.visible
+    if visible is None:
+        return [_choose_index(query, query.tenant or "")]
+    own = [TABLE.c.principal == clean_text(name) for name in visible.principals]
     if visible.tenant is not None:
-        own = and_(own, TABLE.c.tenant == clean_text(visible.tenant))
-    return or_(own, TABLE.c.tenant.in_([clean_text(name) for name in sorted(visible.tenants)]))
+        own = [and_(it, TABLE.c.tenant == clean_text(visible.tenant)) for it in own]
+    tenants = sorted(visible.tenants)
+    if len(tenants) > _MAX_PARTS:
+        return [*own, TABLE.c.tenant.in_([clean_text(name) for name in tenants])]
+    of_tenants = [
+        and_(TABLE.c.tenant == clean_text(name), _choose_index(query, name)) for name in tenants
+    ]
+    return [*own, *of_tenants] or [false()]
 
 
-def _select(query: ApprovalQuery, now: float) -> Select[*tuple[Any, ...]]:
-    wanted = select(TABLE.c.number, TABLE.c.created_at, TABLE.c.body).order_by(
-        TABLE.c.created_at.desc(), TABLE.c.number.desc()
-    )
+def _choose_index(query: ApprovalQuery, tenant: str) -> ColumnElement[bool]:
+    """The condition of the index by tenant, where no filter has fewer rows than a tenant."""
+    is_narrow = query.principal or query.run_id or query.tool or query.digest
+    if is_narrow or not tenant or query.state not in {"", "used"}:
+        return true()
+    return is_in_index(TABLE.c.tenant, "")
+
+
+def _cut(wanted: Select[*tuple[Any, ...]], columns: Any, limit: int) -> Select[*tuple[Any, ...]]:
+    return wanted.order_by(columns.created_at.desc(), columns.number.desc()).limit(limit)
+
+
+def _filter(query: ApprovalQuery, now: float) -> Select[*tuple[Any, ...]]:
+    wanted = select(TABLE.c.number, TABLE.c.created_at, TABLE.c.body)
     for name in ("principal", "run_id", "tool", "digest"):
         if value := getattr(query, name):
             wanted = wanted.where(TABLE.c[name] == clean_text(value))
     if query.tenant is not None:
         wanted = wanted.where(TABLE.c.tenant == clean_text(query.tenant))
-    if query.visible is not None:
-        wanted = wanted.where(_is_visible(query.visible))
     if query.state == "expired":
         late = and_(TABLE.c.state.in_(OPEN), TABLE.c.expires_at <= now)
         wanted = wanted.where(or_(TABLE.c.state == "expired", late))

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import astuple
-from sqlalchemy import Row, bindparam, delete, func, select, update
+from sqlalchemy import Row, Select, bindparam, delete, func, select, update
 
 from pegboard.core.event import Event
 from pegboard.core.ports.audit_store import AuditEntry, AuditRecord, AuditReport
@@ -21,6 +21,7 @@ from pegboard.storage.audit_chain import (
     retention_entry,
 )
 from pegboard.storage.audit_entries import AuditEventFilter, ReadAudit, entries_of, gap_entry
+from pegboard.storage.columns import is_in_index
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import PreparedInsert, Transaction
 from pegboard.storage.history_rows import Redact
@@ -73,14 +74,7 @@ class SqlAudit:
         tenant: str | None = None,
         newest_first: bool = False,
     ) -> Sequence[AuditRecord]:
-        order = AUDIT.c.sequence.desc() if newest_first else AUDIT.c.sequence
-        wanted = select(AUDIT).where(AUDIT.c.sequence > after).order_by(order)
-        if before is not None:
-            wanted = wanted.where(AUDIT.c.sequence < before)
-        if kind:
-            wanted = wanted.where(AUDIT.c.kind == clean_text(kind))
-        if tenant is not None:
-            wanted = wanted.where(AUDIT.c.tenant == clean_text(tenant))
+        wanted = select_records(after, before, kind=kind, tenant=tenant, newest_first=newest_first)
         wanted = wanted.limit(limit)
         rows = await self._database.read(lambda transaction: transaction.all(wanted))
         return [_record(row) for row in rows]
@@ -139,6 +133,28 @@ class SqlAudit:
         oldest = select(func.min(AUDIT.c.sequence))
         row = await self._database.read(lambda transaction: transaction.first(oldest))
         return (row[0] if row else None) or 0
+
+
+def select_records(
+    after: int = 0,
+    before: int | None = None,
+    *,
+    kind: str = "",
+    tenant: str | None = None,
+    newest_first: bool = False,
+) -> Select[*tuple[Any, ...]]:
+    """The query for the records of a page, in their order."""
+    order = AUDIT.c.sequence.desc() if newest_first else AUDIT.c.sequence
+    wanted = select(AUDIT).where(AUDIT.c.sequence > after).order_by(order)
+    if before is not None:
+        wanted = wanted.where(AUDIT.c.sequence < before)
+    if kind:
+        wanted = wanted.where(AUDIT.c.kind == clean_text(kind))
+    if tenant is not None:
+        wanted = wanted.where(AUDIT.c.tenant == clean_text(tenant))
+        if tenant and kind in {"", "call"}:  # all records may be those of one tenant
+            wanted = wanted.where(is_in_index(AUDIT.c.tenant, ""))
+    return wanted
 
 
 class SqlAuditor:

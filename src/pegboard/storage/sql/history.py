@@ -29,6 +29,7 @@ from pegboard.core.ports.call_stores import (
 )
 from pegboard.core.record_snapshot import clean_text
 from pegboard.errors import Unavailable
+from pegboard.storage.columns import is_in_index
 from pegboard.storage.databases.transaction import Operation, Transaction, Value
 from pegboard.storage.history_rows import MAX_TIMED, TIMED, UNKNOWN, slot_seconds, sum_calls
 from pegboard.storage.tables import CALLS, ERROR_DETAILS
@@ -134,15 +135,18 @@ def select_calls(query: HistoryQuery) -> Select[*tuple[Any, ...]]:
     wanted = select(CALLS.c.id, CALLS.c.started_at, CALLS.c.body).order_by(
         CALLS.c.started_at.desc(), CALLS.c.id.desc()
     )
+    has_index = query.unfinished
     for name in ("tool", "source", "status", "principal", "run_id", "instead_of", "call_id"):
         if value := getattr(query, name):
             wanted = wanted.where(CALLS.c[name] == clean_text(value))
-            absent = _ABSENT_FROM_INDEX.get(name, value)
-            if value != absent:
-                # A literal, so that the planner sees that the partial index applies.
-                wanted = wanted.where(CALLS.c[name] != literal_column(f"'{absent}'"))
+            absent = _ABSENT_FROM_INDEX.get(name)
+            has_index |= value != absent
+            if absent is not None and value != absent:
+                wanted = wanted.where(is_in_index(CALLS.c[name], absent))
     if query.tenant is not None:
         wanted = wanted.where(CALLS.c.tenant == clean_text(query.tenant))
+        if query.tenant and not has_index:  # all calls may be those of one tenant
+            wanted = wanted.where(is_in_index(CALLS.c.tenant, ""))
     if query.unfinished:
         wanted = wanted.where(CALLS.c.status == literal_column(f"'{UNKNOWN}'"))
     if query.since is not None:

@@ -13,6 +13,7 @@ from pegboard.core.ports.run_store import LEASE, RunPage, RunQuery, StoredPlan, 
 from pegboard.core.record_snapshot import clean_text
 from pegboard.core.run import RunResult
 from pegboard.errors import InvalidRequest
+from pegboard.storage.columns import is_in_index
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load
 from pegboard.storage.port import GOES_ON
@@ -79,7 +80,7 @@ class SqlRuns(SqlRunJournal):
 
     async def runs(self, query: RunQuery) -> RunPage:
         limit = check_page_size(query.limit)
-        wanted = _select(query).limit(limit + 1)
+        wanted = select_runs(query).limit(limit + 1)
         rows = await self._database.read(lambda transaction: transaction.all(wanted))
         page = rows[:limit]
         more = len(rows) > limit
@@ -231,13 +232,20 @@ def _lease(
     )
 
 
-def _select(query: RunQuery) -> Select[*tuple[Any, ...]]:
+def select_runs(query: RunQuery) -> Select[*tuple[Any, ...]]:
+    """The query for the runs of a page, newest first."""
     wanted = select(RUNS).order_by(RUNS.c.created_at.desc(), RUNS.c.number.desc())
     for name in ("state", "plan_id", "principal"):
         if value := getattr(query, name):
             wanted = wanted.where(RUNS.c[name] == clean_text(value))
     if query.tenant is not None:
         wanted = wanted.where(RUNS.c.tenant == clean_text(query.tenant))
+    # one index at most: a state or a tenant may have most of the runs
+    if not (query.plan_id or query.principal or query.assignees):
+        if query.state not in {"", NodeState.COMPLETED}:
+            wanted = wanted.where(is_in_index(RUNS.c.state, NodeState.COMPLETED))
+        elif query.tenant:
+            wanted = wanted.where(is_in_index(RUNS.c.tenant, ""))
     if query.assignees:
         texts = [dump({"assignee": clean_text(name)})[1:-1] for name in sorted(query.assignees)]
         asked = [RUNS.c.result.contains(text, autoescape=True) for text in texts]
