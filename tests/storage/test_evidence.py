@@ -1,12 +1,15 @@
 """What was found for questions, in every storage."""
 
+from pathlib import Path
 from typing import Any
 
 from msgspec import structs
+from tests.storage.made import a_storage
 
 from pegboard.core.knowledge import Citation, Evidence
 from pegboard.core.ports.knowledge.evidence_store import StoredEvidence
 from pegboard.storage import Storage
+from pegboard.testing import FakeClock
 
 
 def an_evidence(call: str = "k1", **changes: Any) -> StoredEvidence:
@@ -83,6 +86,19 @@ async def test_what_quotes_a_document_is_listed(storage: Storage) -> None:
     assert calls(await storage.evidence.list_document("d1")) == ["one", "both"]
 
 
+async def test_calls_of_an_owner_that_quote_any_of_many_documents_are_found(
+    storage: Storage,
+) -> None:
+    await storage.evidence.put(an_evidence("alone", documents=("d1", "d2")))
+    await storage.evidence.put(an_evidence("in_chat", documents=("d700",), subject="c1"))
+    await storage.evidence.put(an_evidence("other", documents=("x",)))
+    await storage.evidence.put(an_evidence("of_bob", owner="acme/bob"))
+    many = [f"d{number}" for number in range(1_000)]
+
+    assert await storage.evidence.find_calls("acme/ada", many) == {"alone": "", "in_chat": "c1"}
+    assert await storage.evidence.find_calls("acme/ada", []) == {}
+
+
 async def test_places_of_an_owner_that_quote_a_document_are_listed_page_by_page(
     storage: Storage,
 ) -> None:
@@ -113,6 +129,16 @@ async def test_old_evidence_is_forgotten_with_its_documents(storage: Storage) ->
     assert await storage.evidence.get("old") is None
     assert calls(await storage.evidence.list_document("d1")) == ["new"]
     assert await storage.evidence.forget(before=10.0) == 0
+
+
+async def test_all_old_evidence_is_forgotten_however_much_there_is(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    old = [an_evidence(f"old{number}", at=9.0, documents=()) for number in range(10_001)]
+    async with a_storage("sqlite", tmp_path, clock) as storage:
+        await storage.evidence.put_all(old)
+
+        assert await storage.evidence.forget(before=10.0) == len(old)
 
 
 async def test_several_are_stored_at_once(storage: Storage) -> None:

@@ -1,8 +1,9 @@
 """What came before a message."""
 
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.features.conversations.made import a_board, ask, find_order
@@ -10,7 +11,7 @@ from tests.storage.made import NOON
 
 from pegboard import tool
 from pegboard.core.model_messages import AssistantMessage, ToolMessage, UserMessage
-from pegboard.core.ports.conversation_store import Conversation, Exchange
+from pegboard.core.ports.conversation_store import Conversation, ConversationStore, Exchange
 from pegboard.core.principal import LOCAL
 from pegboard.errors import Unavailable
 from pegboard.features.conversations import NewMessage
@@ -35,6 +36,33 @@ def test_a_branch_leads_from_the_first_to_the_last() -> None:
 
 def test_a_branch_that_leads_in_a_circle_ends() -> None:
     assert len(find_branch([an_exchange("a", "b"), an_exchange("b", "a")], "a")) == 2
+
+
+class CountedExchanges(list[Exchange]):
+    """Exchanges that count how often all of them are read."""
+
+    reads = 0
+
+    def __iter__(self) -> Iterator[Exchange]:
+        self.reads += 1
+        return super().__iter__()
+
+
+@pytest.mark.parametrize("count", [2, 200], ids=str)
+async def test_a_long_conversation_is_read_as_often_as_a_short_one(count: int) -> None:
+    counted = CountedExchanges(
+        an_exchange(f"e{number}", f"e{number - 1}", number=number, state="completed")
+        for number in range(count)
+    )
+
+    class Store:
+        async def exchanges(self, conversation: str) -> list[Exchange]:
+            return counted
+
+    history = await read_history(cast("ConversationStore", Store()), "c", f"e{count - 1}")
+
+    assert len(history.messages) == count - 1
+    assert counted.reads == 2
 
 
 async def test_only_what_was_answered_on_the_branch_is_history() -> None:

@@ -1,16 +1,19 @@
 """A deleted document is in no file of the server any more."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from pegboard import Pegboard
 from pegboard.core.ports.chat_model import ChatModel
+from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import LOCAL
 from pegboard.features.knowledge import DocumentQuery, NewBase, NewDocument
 from pegboard.features.knowledge.bases import KnowledgeBase
+from pegboard.features.knowledge.deletion import Deletion
 
 TEXT = "# Salaries\n\nThe zanzibar bonus of the director is 90 thousand in a year.\n"
 
@@ -78,3 +81,37 @@ async def test_a_question_that_waits_during_the_deletion_keeps_nothing_of_it(
 
     assert found.evidence.retrieval.hits == ()
     assert find_traces(tmp_path) == []
+
+
+async def test_what_goes_with_a_base_is_counted_at_once() -> None:
+    asked: list[tuple[str, int]] = []
+
+    class Evidence:
+        async def find_calls(self, owner: str, documents: Collection[str]) -> dict[str, str]:
+            asked.append((owner, len(documents)))
+            return {"k1": "", "k2": "c1", "k3": "c1"}
+
+    rows = [
+        StoredDocument(
+            id=f"d{number}",
+            base="b",
+            name="a",
+            owner="/ada",
+            created_at=1.0,
+            updated_at=1.0,
+            size=10,
+            pieces=2,
+        )
+        for number in range(300)
+    ]
+    unused = cast("Any", None)
+    counted = await Deletion(cast("Any", Evidence()), unused, unused, unused).count(rows, LOCAL)
+
+    assert asked == [(LOCAL.owner, 300)]
+    assert counted == {
+        "documents": 300,
+        "bytes": 3_000,
+        "pieces": 600,
+        "results": 3,
+        "answers": 1,
+    }

@@ -67,8 +67,11 @@ async def read_history(
     messages: list[Message] = []
     replaced_calls: list[ToolCall] = []
     run_id = ""
+    siblings: dict[str, list[Exchange]] = {}  # only exchanges with one parent replace each other
+    for item in exchanges:
+        siblings.setdefault(item.parent, []).append(item)
     for item in find_branch(exchanges, exchange):
-        for replaced in _list_predecessors(exchanges, item):
+        for replaced in _list_predecessors(siblings[item.parent], item):
             if attempt := _read_attempt(replaced):
                 run_id = replaced.run_id
                 messages += attempt
@@ -96,13 +99,9 @@ def _list_done(messages: Iterable[Message]) -> list[ToolCall]:
     return done
 
 
-def _list_predecessors(exchanges: Iterable[Exchange], item: Exchange) -> list[Exchange]:
-    """The exchanges that one replaces, the first one first: only these have the same parent."""
-    return [
-        other
-        for other in exchanges
-        if other.parent == item.parent and other.number < item.number and other.state in _ANSWERED
-    ]
+def _list_predecessors(siblings: Iterable[Exchange], item: Exchange) -> list[Exchange]:
+    """The exchanges that one replaces, of those with the same parent; the first one first."""
+    return [other for other in siblings if other.number < item.number and other.state in _ANSWERED]
 
 
 def _read_attempt(replaced: Exchange) -> list[Message]:

@@ -113,18 +113,13 @@ class Deletion:
 
     async def count(self, rows: Sequence[StoredDocument], principal: Principal) -> dict[str, int]:
         """A `DeletionAnswer`: answers and results are those of the caller alone."""
-        results: set[str] = set()
-        answers: set[str] = set()
-        for row in rows:
-            for stored in await self._evidence.list_document(row.id):
-                if stored.owner == principal.owner:
-                    results.add(stored.call)
-                    answers |= {stored.subject} - {""}
+        calls = await self._evidence.find_calls(principal.owner, [row.id for row in rows])
+        answers = frozenset(calls.values()) - {""}
         return {
             "documents": len(rows),
             "bytes": sum(row.size for row in rows),
             "pieces": sum(row.pieces for row in rows),
-            "results": len(results),
+            "results": len(calls),
             "answers": len(answers),
         }
 

@@ -1,6 +1,6 @@
 """Evidence in memory."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pegboard.concurrency.closable_lock import ClosableLock
 from pegboard.core.ports.knowledge.evidence_store import EvidencePlace, StoredEvidence
@@ -48,6 +48,14 @@ class MemoryEvidence:
 
     async def list_document(self, document: str) -> Sequence[StoredEvidence]:
         return self._sort(row for row in self._list() if document in row.documents)
+
+    async def find_calls(self, owner: str, documents: Collection[str]) -> Mapping[str, str]:
+        wanted = frozenset(documents)
+        return {
+            row.call: row.subject
+            for row in self._list()
+            if row.owner == owner and not wanted.isdisjoint(row.documents)
+        }
 
     async def list_places(
         self, owner: str, document: str, *, before: tuple[float, str] | None = None, limit: int = 50

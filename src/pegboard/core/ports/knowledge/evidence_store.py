@@ -1,6 +1,6 @@
 """The evidence store port: what was found for questions, so that citations can be checked."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, Protocol
 
 from msgspec import Struct
@@ -83,6 +83,14 @@ class EvidenceStore(Protocol):
 
     async def list_document(self, document: str) -> Sequence[StoredEvidence]:
         """Those that quote a document, the oldest first."""
+        ...
+
+    async def find_calls(self, owner: str, documents: Collection[str]) -> Mapping[str, str]:
+        """The calls of an owner that quote any of these documents.
+
+        Returns:
+            By the id of a call, its conversation or run; empty for a call outside of them.
+        """
         ...
 
     async def list_places(

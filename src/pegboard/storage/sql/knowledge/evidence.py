@@ -1,6 +1,6 @@
 """Evidence in a database."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, case, delete, func, select
@@ -13,6 +13,8 @@ from pegboard.storage.evidence_tables import EVIDENCE, EVIDENCE_DOCUMENTS
 from pegboard.storage.json_text import dump, load
 
 _MAX_ROWS = 10_000
+_CHUNK = 500
+"""Rows that one transaction deletes, so that others write in between, and ids of one query."""
 _COLUMNS = ("subject", "owner", "asked_of", "at", "last", "body")
 
 
@@ -74,6 +76,23 @@ class SqlEvidence:
         )
         return await self._list(EVIDENCE.c.call.in_(calls))
 
+    async def find_calls(self, owner: str, documents: Collection[str]) -> Mapping[str, str]:
+        ids = [clean_text(id_) for id_ in documents]
+        found = (
+            select(EVIDENCE.c.call, EVIDENCE.c.subject)
+            .join_from(EVIDENCE_DOCUMENTS, EVIDENCE, EVIDENCE.c.call == EVIDENCE_DOCUMENTS.c.call)
+            .where(EVIDENCE.c.owner == clean_text(owner))
+        )
+        parts = [
+            found.where(EVIDENCE_DOCUMENTS.c.document.in_(ids[first : first + _CHUNK]))
+            for first in range(0, len(ids), _CHUNK)
+        ]
+
+        def read(transaction: Transaction) -> dict[str, str]:
+            return {row.call: row.subject for part in parts for row in transaction.all(part)}
+
+        return await self._database.read(read)
+
     async def list_places(
         self, owner: str, document: str, *, before: tuple[float, str] | None = None, limit: int = 50
     ) -> Sequence[EvidencePlace]:
@@ -108,7 +127,13 @@ class SqlEvidence:
         return await self._database.read(read)
 
     async def forget(self, *, before: float) -> int:
-        old = select(EVIDENCE.c.call).where(EVIDENCE.c.at < before).limit(_MAX_ROWS)
+        old = (
+            select(EVIDENCE.c.call)
+            .where(EVIDENCE.c.at < before)
+            .order_by(EVIDENCE.c.at)
+            .limit(_CHUNK)
+            .with_for_update(skip_locked=True)
+        )
 
         def forget(transaction: Transaction) -> int:
             calls = [row.call for row in transaction.all(old)]
@@ -118,7 +143,12 @@ class SqlEvidence:
             transaction.execute(delete(EVIDENCE_DOCUMENTS).where(links))
             return transaction.execute(delete(EVIDENCE).where(EVIDENCE.c.call.in_(calls)))
 
-        return await self._database.run(forget, atomic=True)
+        forgotten = 0
+        while True:
+            count = await self._database.run(forget, atomic=True)
+            forgotten += count
+            if count < _CHUNK:
+                return forgotten
 
     async def _list(self, wanted: "ColumnElement[bool]") -> Sequence[StoredEvidence]:
         statement = (
