@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from tests.storage.made import NOON, a_storage, explain_query
 
 from pegboard.core.graph import NodeState
@@ -376,6 +377,42 @@ async def test_runs_that_ended_long_ago_are_forgotten_with_all_that_was_theirs(
     assert await storage.runs.signals("old") == []
     assert await storage.runs.events("old") == []
     assert len(await storage.runs.steps("new")) == 1
+
+
+async def test_a_page_leaves_out_the_large_values_of_its_runs(storage: Storage) -> None:
+    large = "x" * 100_000
+    await storage.runs.create(a_start("r1", params={"url": "x", "rows": [large]}), owner="w")
+    asks = PendingStep(id="q", step="b", kind="person", assignee="bob")
+    done = NodeRun(id="a", state=NodeState.COMPLETED, output=large)
+    waiting = a_result(NodeState.WAITING, output=[large], pending=(asks,))
+    result = structs.replace(waiting, nodes=(done,))
+    await storage.runs.store_result(result, "w")
+    await storage.runs.create(a_start("r2", created_at=NOON - 1))
+
+    page = (await storage.runs.runs(RunQuery())).runs
+    asked = (await storage.runs.runs(RunQuery(assignees=frozenset({"bob"})))).runs
+    whole = await storage.runs.get("r1")
+
+    assert [(run.start.run_id, run.is_brief) for run in page] == [("r1", True), ("r2", False)]
+    assert page[0].start.params == {"url": "x", "rows": None}
+    assert page[0].result is not None
+    assert (page[0].result.output, page[0].result.pending) == (None, (asks,))
+    assert [run.start.run_id for run in asked] == ["r1"]
+    assert whole is not None
+    assert not whole.is_brief
+    assert whole.result == result
+    assert whole.start.params["rows"] == [large]
+
+
+async def test_a_result_that_is_small_again_is_whole_in_a_page(storage: Storage) -> None:
+    await storage.runs.create(a_start("r1"), owner="w")
+    await storage.runs.store_result(a_result(NodeState.WAITING, output="x" * 100_000), "w")
+    await storage.runs.lease("r1", "w")
+    await storage.runs.store_result(a_result(output="done"), "w")
+
+    [run] = (await storage.runs.runs(RunQuery())).runs
+    assert run.result is not None
+    assert (run.result.output, run.is_brief) == ("done", False)
 
 
 @pytest.mark.parametrize(

@@ -214,6 +214,8 @@ RUNS = Table(
     Column("last_event", NUMBER, nullable=False),
     _text("body"),
     Column("result", Text),
+    Column("brief_body", Text),
+    Column("brief_result", Text),
 )
 _UNFINISHED = text("finished_at IS NULL")
 _NOT_COMPLETED_RUN = text("state <> 'completed'")

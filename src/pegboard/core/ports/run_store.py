@@ -48,6 +48,8 @@ class StoredRun(Struct, frozen=True, kw_only=True):
         was_left: Set by `take` and `lease`: an earlier lease expired without being released.
         was_in_progress: Set by them too: a worker had begun it, and it was neither suspended nor
             finished.
+        is_brief: Set in a page of runs: it has large parameters or outputs, which are cut or left
+            out there.
     """
 
     start: RunStart
@@ -60,6 +62,7 @@ class StoredRun(Struct, frozen=True, kw_only=True):
     lease_until: float | None = None
     was_left: bool = False
     was_in_progress: bool = False
+    is_brief: bool = False
 
 
 class RunQuery(Struct, frozen=True, kw_only=True):
@@ -174,7 +177,7 @@ class RunStore(Protocol):
         ...
 
     async def runs(self, query: RunQuery) -> RunPage:
-        """One page, newest first.
+        """One page, newest first; large values of its runs are cut or left out (`is_brief`).
 
         Raises:
             InvalidRequest: The cursor is invalid, or the limit is out of range.

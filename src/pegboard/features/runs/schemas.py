@@ -241,6 +241,13 @@ class RunAnswer(BaseModel):
     created_at: Annotated[float, Field(description="Unix seconds.")]
     finished_at: float | None
     duration_ms: float
+    shortened: Annotated[
+        bool,
+        Field(
+            description="In a list: whether large parameters, outputs and parts of nodes were cut "
+            "or left out; `GET /runs/{id}` has them."
+        ),
+    ] = False
 
 
 class RunListAnswer(BaseModel):

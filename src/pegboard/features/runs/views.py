@@ -132,6 +132,7 @@ class RunView:
             "created_at": start.created_at,
             "finished_at": self.run.finished_at,
             "duration_ms": result["duration_ms"],
+            "shortened": self.run.is_brief,
         }
 
 

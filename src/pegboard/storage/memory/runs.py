@@ -10,6 +10,7 @@ from pegboard.core.pagination import check_page_size, decode_position, encode_cu
 from pegboard.core.ports.durability import RunStart
 from pegboard.core.ports.run_store import LEASE, RunPage, RunQuery, StoredPlan, StoredRun
 from pegboard.errors import InvalidRequest
+from pegboard.storage.brief_runs import shorten_run
 from pegboard.storage.json_text import copy_json
 from pegboard.storage.memory.run_journal import MemoryRunJournal, StoredJournal
 from pegboard.storage.port import GOES_ON
@@ -73,7 +74,7 @@ class MemoryRuns(MemoryRunJournal):
             wanted = [item for item in found if before is None or item[0] < before]
             wanted.sort(key=lambda item: item[0], reverse=True)
             return RunPage(
-                runs=[copy_json(run) for _, run in wanted[:limit]],
+                runs=[shorten_run(run) for _, run in wanted[:limit]],
                 next_cursor=encode_cursor(*wanted[limit - 1][0]) if len(wanted) > limit else "",
             )
 

@@ -11,6 +11,7 @@ from pegboard.core.ports.durability import Signal
 from pegboard.core.ports.run_store import RunEvent, StoredSignal, StoredStep
 from pegboard.core.record_snapshot import clean_text
 from pegboard.core.run import RunResult
+from pegboard.storage.brief_runs import shorten_result
 from pegboard.storage.databases.database import StorageDatabase
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load
@@ -35,6 +36,7 @@ class SqlRunJournal:
         wake_at: float | None = None,
     ) -> bool:
         body, now = dump(result), self._clock.time()
+        brief = shorten_result(result, body)
         pending = (
             select(RUN_SIGNALS.c.number)
             .where(
@@ -46,7 +48,7 @@ class SqlRunJournal:
 
         def rest(transaction: Transaction) -> bool:
             _check_lease(transaction, result.run_id, owner)
-            changes: dict[str, Any] = {"result": body}
+            changes: dict[str, Any] = {"result": body, "brief_result": brief}
             goes_on = not result.state.is_final and transaction.first(pending) is not None
             if not goes_on:
                 changes |= {"state": result.state, "lease_owner": "", "lease_until": None}

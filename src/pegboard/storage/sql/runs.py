@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from msgspec import structs
-from sqlalchemy import Row, Select, delete, or_, select, tuple_, update
+from sqlalchemy import Row, Select, delete, func, or_, select, tuple_, update
 
 from pegboard.core.graph import NodeState
 from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
@@ -13,6 +13,7 @@ from pegboard.core.ports.run_store import LEASE, RunPage, RunQuery, StoredPlan, 
 from pegboard.core.record_snapshot import clean_text
 from pegboard.core.run import RunResult
 from pegboard.errors import InvalidRequest
+from pegboard.storage.brief_runs import shorten_start
 from pegboard.storage.columns import is_in_index
 from pegboard.storage.databases.transaction import Transaction
 from pegboard.storage.json_text import dump, load
@@ -22,6 +23,17 @@ from pegboard.storage.tables import PLANS, RUN_EVENTS, RUN_SIGNALS, RUN_STEPS, R
 
 _CHUNK = 200
 """Runs that one transaction deletes: others write in between, and no statement takes long."""
+
+
+_BODY = func.coalesce(RUNS.c.brief_body, RUNS.c.body)
+_RESULT = func.coalesce(RUNS.c.brief_result, RUNS.c.result)
+_SHOWN = (
+    *(column for column in RUNS.c if column.name not in {"body", "result"}),
+    _BODY.label("body"),
+    _RESULT.label("result"),
+    or_(RUNS.c.brief_body.is_not(None), RUNS.c.brief_result.is_not(None)).label("is_brief"),
+)
+"""What a page has of a run: large values are not even read."""
 
 
 class SqlRuns(SqlRunJournal):
@@ -47,6 +59,7 @@ class SqlRuns(SqlRunJournal):
     async def create(
         self, start: RunStart, *, plan_id: str = "", owner: str = "", seconds: float = LEASE
     ) -> bool:
+        body = dump(start)
         values = {
             "id": clean_text(start.run_id),
             "plan_id": clean_text(plan_id),
@@ -57,7 +70,8 @@ class SqlRuns(SqlRunJournal):
             "lease_owner": clean_text(owner),
             "lease_until": self._clock.time() + seconds if owner else None,
             "last_event": 0,
-            "body": dump(start),
+            "body": body,
+            "brief_body": shorten_start(start, body),
         }
 
         def create(transaction: Transaction) -> bool:
@@ -85,7 +99,7 @@ class SqlRuns(SqlRunJournal):
         page = rows[:limit]
         more = len(rows) > limit
         return RunPage(
-            runs=[_run(row) for row in page],
+            runs=[structs.replace(_run(row), is_brief=row.is_brief) for row in page],
             next_cursor=encode_cursor(page[-1].created_at, page[-1].number) if more else "",
         )
 
@@ -234,7 +248,7 @@ def _lease(
 
 def select_runs(query: RunQuery) -> Select[*tuple[Any, ...]]:
     """The query for the runs of a page, newest first."""
-    wanted = select(RUNS).order_by(RUNS.c.created_at.desc(), RUNS.c.number.desc())
+    wanted = select(*_SHOWN).order_by(RUNS.c.created_at.desc(), RUNS.c.number.desc())
     for name in ("state", "plan_id", "principal"):
         if value := getattr(query, name):
             wanted = wanted.where(RUNS.c[name] == clean_text(value))
@@ -248,7 +262,7 @@ def select_runs(query: RunQuery) -> Select[*tuple[Any, ...]]:
             wanted = wanted.where(is_in_index(RUNS.c.tenant, ""))
     if query.assignees:
         texts = [dump({"assignee": clean_text(name)})[1:-1] for name in sorted(query.assignees)]
-        asked = [RUNS.c.result.contains(text, autoescape=True) for text in texts]
+        asked = [_RESULT.contains(text, autoescape=True) for text in texts]
         # LIKE takes upper and lower case for the same in SQLite: the caller compares again
         wanted = wanted.where(RUNS.c.finished_at.is_(None), or_(*asked))
     position = decode_position(query.cursor)

@@ -1,4 +1,4 @@
-"""Indexes for the filters of runs, approvals and the audit trail, and for the calls of a tenant."""
+"""Indexes for the filters of lists, and what a list has of runs with large values."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,7 +10,9 @@ _PAGE = ("created_at", "number")
 
 
 def upgrade() -> None:
-    """Add them. A partial one leaves out what most rows have."""
+    """Add them. A partial index leaves out what most rows have."""
+    for name in ("brief_body", "brief_result"):
+        op.add_column("runs", sa.Column(name, sa.Text))
     _add("calls_by_tenant", "calls", "tenant", "started_at", "id", where="tenant <> ''")
     _add("runs_by_principal", "runs", "principal", *_PAGE)
     _add("runs_by_state", "runs", "state", *_PAGE, where="state <> 'completed'")
