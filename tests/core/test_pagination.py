@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pegboard.core.pagination import check_page_size, decode_cursor, decode_position, encode_cursor
+from pegboard.core.pagination import (
+    MAX_PAGE_TEXT,
+    check_page_size,
+    count_fitting,
+    decode_cursor,
+    decode_position,
+    encode_cursor,
+)
 from pegboard.errors import InvalidRequest
 
 TIMES = st.floats(allow_nan=False, allow_infinity=False)
@@ -66,3 +73,18 @@ def test_other_json_is_refused(data: str) -> None:
 def test_a_cursor_of_another_list_is_refused() -> None:
     with pytest.raises(InvalidRequest, match="No page has this cursor"):
         decode_cursor(encode_cursor("a", "b"), str)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "count"),
+    [
+        ([], 0),
+        ([1, 2, 3], 3),
+        ([MAX_PAGE_TEXT + 1, 1], 1),
+        ([1, MAX_PAGE_TEXT], 1),
+        ([1, MAX_PAGE_TEXT - 1, 1], 2),
+    ],
+    ids=["none", "small", "a large first", "a large second", "just"],
+)
+def test_a_page_ends_before_it_is_too_large(sizes: list[int], count: int) -> None:
+    assert count_fitting(sizes) == count

@@ -341,6 +341,20 @@ async def test_each_page_of_what_a_caller_may_see_has_the_newest(storage: Storag
     assert (found, cursor) == (["a8", "a7", "a6", "a5", "a3", "a2", "a1", "a0"], "")
 
 
+async def test_a_page_with_very_large_approvals_is_shorter(storage: Storage) -> None:
+    for number in range(5):
+        approval = an_approval(f"a{number}", arguments={"text": "x" * 1_500_000})
+        await storage.approvals.ask(structs.replace(approval, created_at=NOON + number))
+    found: list[list[str]] = []
+    cursor = ""
+    for _ in range(3):
+        page = await storage.approvals.approvals(ApprovalQuery(cursor=cursor))
+        found.append([approval.id for approval in page.approvals])
+        cursor = page.next_cursor
+
+    assert (found, cursor) == ([["a4", "a3"], ["a2", "a1"], ["a0"]], "")
+
+
 async def test_who_may_see_the_approvals_of_nobody_sees_none(storage: Storage) -> None:
     await storage.approvals.ask(an_approval())
 

@@ -3,6 +3,7 @@
 import base64
 import json
 import math
+from collections.abc import Iterable
 from typing import Any, cast
 
 from pegboard.errors import InvalidRequest
@@ -13,6 +14,8 @@ _MAX_INTEGER = 2**63
 Mark = str | int | float
 
 MAX_PAGE_SIZE = 1_000
+MAX_PAGE_TEXT = 4_000_000
+"""Characters that the entries of a page have together, unless its first one alone has more."""
 
 Position = tuple[float, int]
 """The start time and number of a stored entry; newer entries have greater positions."""
@@ -73,6 +76,21 @@ def check_page_size(limit: int) -> int:
     if not 1 <= limit <= MAX_PAGE_SIZE:
         raise InvalidRequest(f"limit must be between 1 and {MAX_PAGE_SIZE}, not {limit}")
     return limit
+
+
+def count_fitting(sizes: Iterable[int]) -> int:
+    """How many of the next entries a page has, since some may be very large; one at least.
+
+    Args:
+        sizes: Of the entries, in characters.
+    """
+    count = total = 0
+    for size in sizes:
+        total += size
+        if count and total > MAX_PAGE_TEXT:
+            break
+        count += 1
+    return count
 
 
 def _is_comparable(mark: Mark) -> bool:

@@ -114,7 +114,7 @@ class ApprovalQuery(Struct, frozen=True, kw_only=True):
 
 
 class ApprovalPage(Struct, frozen=True, kw_only=True):
-    """One page of approvals."""
+    """One page of approvals; with very large ones fewer than its limit, and others after it."""
 
     approvals: Sequence[Approval]
     next_cursor: str = ""

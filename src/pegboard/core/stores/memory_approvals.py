@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pegboard.concurrency.closable_lock import ClosableLock
-from pegboard.core.pagination import decode_cursor, encode_cursor
+from pegboard.core.pagination import count_fitting, decode_cursor, encode_cursor
 from pegboard.core.ports.approval_store import (
     Approval,
     ApprovalPage,
@@ -95,7 +95,8 @@ class MemoryApprovals:
             for place in sorted(places, reverse=True)
             if (before is None or place < before) and _matches(query, places[place])
         ]
-        page = found[: query.limit]
+        sizes = (_measure(places[place]) for place in found[: query.limit])
+        page = found[: count_fitting(sizes)]
         more = len(found) > len(page)
         return ApprovalPage(
             approvals=[places[place] for place in page],
@@ -210,3 +211,8 @@ def _matches(query: ApprovalQuery, approval: Approval) -> bool:
     return query.tenant in {None, approval.tenant} and all(
         want in {"", has} for want, has in wanted
     )
+
+
+def _measure(approval: Approval) -> int:
+    """About how many characters an approval has."""
+    return len(repr((approval.arguments, approval.shown, approval.edited)))

@@ -4,9 +4,22 @@ from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
 from msgspec import ValidationError
-from sqlalchemy import ColumnElement, Select, and_, false, or_, select, true, tuple_, union, update
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    and_,
+    false,
+    func,
+    or_,
+    select,
+    true,
+    tuple_,
+    union,
+    update,
+)
 
-from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
+from pegboard.core.pagination import check_page_size, count_fitting, decode_position, encode_cursor
 from pegboard.core.ports.approval_store import (
     Approval,
     ApprovalPage,
@@ -73,11 +86,11 @@ class SqlApprovals:
     async def approvals(self, query: ApprovalQuery) -> ApprovalPage:
         limit, now = check_page_size(query.limit), self._clock.time()
         wanted = select_approvals(query, now, limit + 1)
-        rows = await self._database.read(lambda transaction: transaction.all(wanted))
-        page = rows[:limit]
-        more = len(rows) > limit
+        rows, bodies = await self._database.read(lambda it: _read_page(it, wanted, limit))
+        page = rows[: len(bodies)]
+        more = len(rows) > len(page)
         return ApprovalPage(
-            approvals=[apply_expiry(_read(row.body), now) for row in page],
+            approvals=[apply_expiry(_read(bodies[row.number]), now) for row in page],
             next_cursor=encode_cursor(page[-1].created_at, page[-1].number) if more else "",
         )
 
@@ -168,6 +181,16 @@ class SqlApprovals:
         return await self._database.run(apply)
 
 
+def _read_page(
+    transaction: Transaction, wanted: Select[*tuple[Any, ...]], limit: int
+) -> tuple[Sequence[Row[Any]], dict[int, str]]:
+    """The rows of a page and one more, and the bodies of those that fit, by number."""
+    rows = transaction.all(wanted)
+    numbers = [row.number for row in rows[: count_fitting(row.size for row in rows[:limit])]]
+    bodies = select(TABLE.c.number, TABLE.c.body).where(TABLE.c.number.in_(numbers))
+    return rows, {row.number: row.body for row in transaction.all(bodies)}
+
+
 def _of(transaction: Transaction, id: str, *, lock: bool = False) -> Approval | None:  # noqa: A002 - it is known by its id
     wanted = select(TABLE.c.body).where(TABLE.c.id == clean_text(id))
     row = transaction.first(wanted.with_for_update() if lock else wanted)
@@ -238,7 +261,8 @@ def _cut(wanted: Select[*tuple[Any, ...]], columns: Any, limit: int) -> Select[*
 
 
 def _filter(query: ApprovalQuery, now: float) -> Select[*tuple[Any, ...]]:
-    wanted = select(TABLE.c.number, TABLE.c.created_at, TABLE.c.body)
+    size = func.length(TABLE.c.body).label("size")
+    wanted = select(TABLE.c.number, TABLE.c.created_at, size)
     for name in ("principal", "run_id", "tool", "digest"):
         if value := getattr(query, name):
             wanted = wanted.where(TABLE.c[name] == clean_text(value))
