@@ -170,3 +170,19 @@ async def test_the_title_of_an_organisation_hides_no_characters(server: Server) 
 
     with pytest.raises(InvalidRequest, match="The title has a character that is not shown"):
         await server.identity.organisations.create("zoo", title="Acme\u2066", principal=ada)
+
+
+async def test_members_are_listed_without_a_look_at_other_people(
+    server: Server, watched: WatchedStore
+) -> None:
+    await server.found()
+    ada = await server.caller("ada")
+    await server.identity.organisations.create("zoo", principal=ada)
+    await server.invite("eve", organisation="zoo")
+    watched.asked.clear()
+
+    [member] = await server.identity.organisations.list_members("acme", principal=ada)
+
+    assert [asked for name, asked in watched.asked if name == "users"] == [
+        f"({[member.user.id]},) {{}}"
+    ]

@@ -1,8 +1,9 @@
 """The service of stored resources, over a board that is opened without a server."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from tests.features.identity.made import WatchedStore
 
 from pegboard import Pegboard
 from pegboard.core.event import BoardChanged, Event
@@ -114,3 +115,14 @@ async def test_a_title_hides_no_characters() -> None:
             await board.resources.change(
                 new.resource.id, ResourceChange(title="shop\u202e official"), principal=LOCAL
             )
+
+
+async def test_owners_are_named_without_a_look_at_other_people() -> None:
+    async with Pegboard() as board:
+        await add_people(board)
+        await board.resources.add(a_connector(), principal=BOB)
+        store = WatchedStore(board._open.storage.identity)
+        cast("Any", board.resources)._people = store
+        await board.resources.list(principal=BOB)
+
+    assert store.asked == [("users", "(['u2'],) {}")]

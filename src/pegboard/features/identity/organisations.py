@@ -92,8 +92,8 @@ class Organisations:
             AccountNotFound: There is no such organisation for this caller.
         """
         await self._check_may_see(organisation, principal)
-        users = {user.id: user for user in await self._parts.store.users()}
         found = await self._parts.store.memberships(organisation=organisation)
+        users = await self._parts.read_people(item.user for item in found)
         decides = principal.has_scope_in(organisation, PEOPLE_SCOPE)
         members = [
             Member(membership=item, user=users[item.user])

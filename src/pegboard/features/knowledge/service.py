@@ -1,7 +1,7 @@
 """The `Knowledge` service: bases, their documents, and questions to them."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pegboard.core.context import ToolContext
@@ -189,15 +189,16 @@ class Knowledge:
         """
         await self._resources.delete(self._require_stored(base), principal=principal)
 
-    async def find_handles(self) -> dict[str, str]:
-        """The handles of people, by their ids."""
-        return {user.id: user.handle for user in await self._people.users()}
+    async def find_handles(self, ids: Iterable[str]) -> dict[str, str]:
+        """The handles of the people of these ids, where there are some."""
+        found = await self._people.users(sorted({id_ for id_ in ids if id_}))
+        return {user.id: user.handle for user in found}
 
     async def view_bases(
         self, bases: Sequence[KnowledgeBase], *, principal: Principal
     ) -> list[dict[str, Any]]:
         """`BaseAnswer`s for a caller."""
-        handles = await self.find_handles()
+        handles = await self.find_handles(it.resource.owner for it in bases if it.resource)
         found: list[dict[str, Any]] = []
         for base in bases:
             facts = await self.describe(base, principal=principal)

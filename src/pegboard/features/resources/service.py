@@ -432,7 +432,8 @@ class Resources:
     ) -> Sequence[ResourceView]:
         if not resources:
             return []
-        handles = {user.id: user.handle for user in await self._people.users()}
+        ids = {id_ for it in resources for id_ in (it.owner, it.reviewed_by, it.vouched_by) if id_}
+        handles = {user.id: user.handle for user in await self._people.users(sorted(ids))}
         index = self._environment().resource_index
         found: list[ResourceView] = []
         for item in resources:

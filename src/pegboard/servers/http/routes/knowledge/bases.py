@@ -132,10 +132,10 @@ async def follow_base(
         return request.state.principal  # with the rights of now, as long as the stream lasts
 
     async def send() -> AsyncGenerator[SentEvent]:
-        handles = await board.knowledge.find_handles()
         async for kind, item in board.knowledge.follow(found, caller=find_caller):
             if isinstance(item, DocumentView):
                 owner = item.row.owner.rpartition("/")[2]
+                handles = await board.knowledge.find_handles([owner])
                 yield "", kind, item.to_dict(owner=handles.get(owner, owner))
             else:
                 yield "", kind, {"id": item}

@@ -54,7 +54,7 @@ async def list_documents(
         state=wanted.state or "", text=wanted.text, limit=wanted.limit, cursor=wanted.cursor
     )
     rows, cursor = await board.knowledge.documents.list_page(found, query, principal=caller)
-    handles = await board.knowledge.find_handles()
+    handles = await board.knowledge.find_handles(map(_find_owner, rows))
     views = [_view(board, found, row, caller, handles) for row in rows]
     return JsonResponse({"documents": views, "next_cursor": cursor or None})
 
@@ -85,7 +85,8 @@ async def add_documents(
         return JsonResponse({"documents": [], "run": run}, 202)
     new = make_new_document(wanted)
     row, outcome = await board.knowledge.documents.add(found, new, principal=caller)
-    view = _view(board, found, row, caller, await board.knowledge.find_handles())
+    handles = await board.knowledge.find_handles([_find_owner(row)])
+    view = _view(board, found, row, caller, handles)
     return JsonResponse({"documents": [{"document": view, "outcome": outcome}], "run": ""}, 202)
 
 
@@ -122,8 +123,8 @@ async def show_document(
     except DocumentNotFound:
         text = None
     view = board.knowledge.view(found, row, principal=caller)
-    owner = row.owner.rpartition("/")[2]
-    handles = await board.knowledge.find_handles()
+    owner = _find_owner(row)
+    handles = await board.knowledge.find_handles([owner])
     return JsonResponse(view_detail(view, text, owner=handles.get(owner, owner)))
 
 
@@ -285,6 +286,11 @@ async def _find(
     return found, await board.knowledge.documents.get(found, document, principal=caller)
 
 
+def _find_owner(row: StoredDocument) -> str:
+    """The id of the account that has put a document in."""
+    return row.owner.rpartition("/")[2]
+
+
 def _view(
     board: Pegboard,
     base: KnowledgeBase,
@@ -292,7 +298,7 @@ def _view(
     caller: Principal,
     handles: dict[str, str],
 ) -> dict[str, Any]:
-    owner = row.owner.rpartition("/")[2]
+    owner = _find_owner(row)
     view = board.knowledge.view(base, row, principal=caller)
     return view.to_dict(owner=handles.get(owner, owner))
 
@@ -305,7 +311,7 @@ async def _answer(
     *,
     status: int = 200,
 ) -> Response:
-    handles = await board.knowledge.find_handles()
+    handles = await board.knowledge.find_handles([_find_owner(row)])
     return JsonResponse(_view(board, base, row, caller, handles), status)
 
 
