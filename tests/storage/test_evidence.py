@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import structs
-from tests.storage.made import a_storage
+from tests.storage.made import a_storage, explain_query
 
 from pegboard.core.knowledge import Citation, Evidence
 from pegboard.core.ports.knowledge.evidence_store import StoredEvidence
 from pegboard.storage import Storage
+from pegboard.storage.sql.knowledge.evidence import select_calls_of
 from pegboard.testing import FakeClock
 
 
@@ -97,6 +98,15 @@ async def test_calls_of_an_owner_that_quote_any_of_many_documents_are_found(
 
     assert await storage.evidence.find_calls("acme/ada", many) == {"alone": "", "in_chat": "c1"}
     assert await storage.evidence.find_calls("acme/ada", []) == {}
+
+
+async def test_calls_that_quote_documents_are_looked_up_by_these(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    async with a_storage("sqlite", tmp_path, clock):
+        plan = explain_query(tmp_path, select_calls_of("acme/ada", ["d1", "d2"]))
+
+    assert [step.partition(" (")[2] for step in plan] == ["document=?)", "call=?)"], plan
 
 
 async def test_places_of_an_owner_that_quote_a_document_are_listed_page_by_page(

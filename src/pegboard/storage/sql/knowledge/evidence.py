@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, case, delete, func, select
+from sqlalchemy import ColumnElement, Select, case, delete, func, select
 
 from pegboard.core.ports.knowledge.evidence_store import EvidencePlace, StoredEvidence
 from pegboard.core.record_snapshot import clean_text
@@ -78,13 +78,8 @@ class SqlEvidence:
 
     async def find_calls(self, owner: str, documents: Collection[str]) -> Mapping[str, str]:
         ids = [clean_text(id_) for id_ in documents]
-        found = (
-            select(EVIDENCE.c.call, EVIDENCE.c.subject)
-            .join_from(EVIDENCE_DOCUMENTS, EVIDENCE, EVIDENCE.c.call == EVIDENCE_DOCUMENTS.c.call)
-            .where(EVIDENCE.c.owner == clean_text(owner))
-        )
         parts = [
-            found.where(EVIDENCE_DOCUMENTS.c.document.in_(ids[first : first + _CHUNK]))
+            select_calls_of(owner, ids[first : first + _CHUNK])
             for first in range(0, len(ids), _CHUNK)
         ]
 
@@ -159,6 +154,18 @@ class SqlEvidence:
         )
         rows = await self._database.read(lambda transaction: transaction.all(statement))
         return [load(row.body, StoredEvidence) for row in rows]
+
+
+def select_calls_of(owner: str, documents: Sequence[str]) -> Select[*tuple[Any, ...]]:
+    """The query for the calls of an owner that quote any of these documents."""
+    table, links = EVIDENCE.c, EVIDENCE_DOCUMENTS.c
+    # else SQLite looks up each document for each call of the owner
+    is_own = table.owner.concat("") == clean_text(owner)
+    return (
+        select(table.call, table.subject)
+        .join_from(EVIDENCE_DOCUMENTS, EVIDENCE, table.call == links.call)
+        .where(is_own, links.document.in_(documents))
+    )
 
 
 def _values(evidence: StoredEvidence) -> dict[str, Any]:
