@@ -22,7 +22,8 @@ from pegboard.core.knowledge import UNFINISHED
 from pegboard.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from pegboard.cli.client.port import BoardClient, KnowledgeClient
+    from pegboard.cli.client.knowledge import KnowledgeClient
+    from pegboard.cli.client.port import BoardClient
 
 BaseArgument = Annotated[str, typer.Argument(metavar="BASE", help="The name or id of a base.")]
 _LOOK_AGAIN = 0.2
