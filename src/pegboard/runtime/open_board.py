@@ -279,6 +279,7 @@ async def open_board(
                 files=folders,
                 citer=knowledge,
                 uploads=files,
+                is_shared=settings.database is not None,
             ),
             models=models,
             prove=prove,

@@ -85,6 +85,18 @@ async def test_what_a_crash_left_between_two_steps_is_continued(tmp_path: Path) 
     assert events[-1].data["text"] == "It is 12.50 euros."
 
 
+async def test_what_another_server_leaves_is_continued_while_this_one_runs(tmp_path: Path) -> None:
+    async with a_board(tmp_path, Turn(text="Hi.")) as (board, _):
+        board.conversations._answers._every = 0.02
+        await board.resume_interrupted()
+        await leave(board, ADA)
+        store = board._open.storage.conversations
+        while (left := await store.exchange("m1")) is None or left.state == "working":  # noqa: ASYNC110 - nobody follows it
+            await asyncio.sleep(0.02)
+
+    assert (left.state, left.answer) == ("completed", "Hi.")
+
+
 ADA = Principal(id="ada", scopes=frozenset({"orders"}), roles=frozenset({"clerk"}))
 WRITER = Principal(id="ada", scopes=frozenset({"orders", "write"}))
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import structs
@@ -86,6 +86,8 @@ class ConversationAnswers:
         run_store: Where runs are stored.
         now: Unix seconds.
         citer: Checks what answers cite; None where there is nothing to cite.
+        every: Seconds after which `recover` looks again for what other servers have left; None
+            where there are no others.
 
     Attributes:
         changed: Called with a conversation whenever one of its exchanges has changed.
@@ -99,8 +101,11 @@ class ConversationAnswers:
         run_store: RunStore,
         now: Callable[[], float],
         citer: AnswerCiter | None = None,
+        every: float | None = None,
     ) -> None:
         self._citer = citer
+        self._every = every
+        self._following: asyncio.Task[None] | None = None
         self.changed: Callable[[str], None] = _ignore
         self._store = store
         self._runs = runs
@@ -190,10 +195,30 @@ class ConversationAnswers:
         )
 
     async def recover(self) -> None:
-        """Continue what an earlier process left: answers that ended, and runs that never began."""
-        for exchange in await self._store.working():
+        """Continue what an earlier process left: answers that ended, and runs that never began.
+
+        Where there are other servers, what one of them leaves later is continued too.
+        """
+        await self._catch_up_all(await self._store.working())
+        if self._every is not None and self._following is None:
+            self._following = asyncio.create_task(
+                self._follow_others(self._every), name="continue the answers of other servers"
+            )
+
+    async def _catch_up_all(self, exchanges: Iterable[Exchange]) -> None:
+        for exchange in exchanges:
             with log_and_continue(_LOG, f"conversations: message {exchange.id} is not answered"):
                 await self.catch_up(exchange)
+
+    async def _follow_others(self, every: float) -> None:
+        known = frozenset[str]()
+        while True:
+            await asyncio.sleep(every)
+            with log_and_continue(_LOG, "conversations: messages are not looked through"):
+                working = await self._store.working()
+                # whoever works on one that is new is given the time to begin its run
+                await self._catch_up_all(item for item in working if item.id in known)
+                known = frozenset(item.id for item in working)
 
     def on_event(self, event: Event) -> None:
         """Store the end of a run that answers a message."""
@@ -206,6 +231,9 @@ class ConversationAnswers:
     async def close(self) -> None:
         """Wait for ends that are being stored."""
         self._closed = True
+        if self._following is not None:
+            self._following.cancel()
+            await asyncio.wait([self._following])
         if self._tasks:
             await asyncio.wait(self._tasks)
 

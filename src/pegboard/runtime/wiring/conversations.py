@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pegboard.features.runs import Runs
     from pegboard.storage import Storage
 
+_LOOK_SECONDS = 15.0
+
 
 async def open_conversations(  # noqa: PLR0913 - all that conversations are made of
     registry: ToolRegistry,
@@ -26,6 +28,7 @@ async def open_conversations(  # noqa: PLR0913 - all that conversations are made
     files: ConversationFiles,
     citer: AnswerCiter,
     uploads: "Files",
+    is_shared: bool,
 ) -> "Conversations":
     """The service of conversations; what an earlier process left is continued.
 
@@ -39,6 +42,7 @@ async def open_conversations(  # noqa: PLR0913 - all that conversations are made
         files: The workspaces of conversations.
         citer: Checks what answers cite.
         uploads: The stored files that messages may name.
+        is_shared: Whether other servers use the same database.
     """
     from pegboard.features.conversations import ConversationAnswers, Conversations
 
@@ -49,6 +53,7 @@ async def open_conversations(  # noqa: PLR0913 - all that conversations are made
         run_store=storage.runs,
         now=environment.now,
         citer=citer,
+        every=_LOOK_SECONDS if is_shared else None,
     )
     conversations = Conversations(
         storage.conversations,
