@@ -65,7 +65,8 @@ PegboardError
 ```
 
 `str(error)` is always safe to show to a model or a remote caller. What only the operator may see
-is the exception's cause, stored under `error_id`.
+is the exception's cause, stored under `error_id`. Each attribute has a default, so that an error
+that was stored or sent by a server can be made again from its sentence.
 """
 
 from typing import Any, ClassVar
@@ -121,6 +122,8 @@ class ToolArgumentError(CallerError):
     """The arguments do not fit the tool's schema; the function did not run."""
 
     code = "arguments_invalid"
+    tool: str = ""
+    problems: tuple[Problem, ...] = ()
 
     def __init__(self, tool: str, problems: tuple[Problem, ...]) -> None:
         lines = "\n".join(f"- {problem}" for problem in problems)
@@ -139,6 +142,8 @@ class ToolNotFound(CallerError):
     """No tool has this name."""
 
     code = "tool_not_found"
+    name: str = ""
+    nearest: tuple[str, ...] = ()
 
     def __init__(self, name: str, nearest: tuple[str, ...] = ()) -> None:
         self.name, self.nearest = shorten_name(name), nearest
@@ -172,6 +177,7 @@ class AccessDenied(CallerError):
     """The decision was *deny*; `reason` says why."""
 
     code = "access_denied"
+    reason: str = ""
 
     def __init__(self, tool: str, reason: str) -> None:
         super().__init__(f"Access to '{tool}' denied: {reason}")
@@ -182,6 +188,8 @@ class ApprovalRequired(CallerError):
     """A person has to approve this call first; without `approval_id` no approval is requested."""
 
     code = "approval_required"
+    reason: str = ""
+    approval_id: str = ""
 
     def __init__(self, tool: str, reason: str, *, approval_id: str = "") -> None:
         then = f" Call it again, unchanged, once approval {approval_id} is given."
@@ -248,6 +256,7 @@ class GraphInvalid(CallerError):
     """A graph is invalid or does not fit the board; lists every fault. Nothing has run."""
 
     code = "graph_invalid"
+    problems: tuple[Problem, ...] = ()
 
     def __init__(self, name: str, problems: tuple[Problem, ...]) -> None:
         lines = "\n".join(f"- {problem}" for problem in problems)
@@ -271,6 +280,7 @@ class DependencyCycle(CallerError):
     """Tools depend on each other in a cycle."""
 
     code = "dependency_cycle"
+    cycle: tuple[str, ...] = ()
 
     def __init__(self, cycle: tuple[str, ...]) -> None:
         shown = " -> ".join(map(shorten_name, (*cycle, cycle[0])))
@@ -287,6 +297,7 @@ class DependencyNotFound(CallerError):
     """The dependency graph has no such node or edge."""
 
     code = "dependency_not_found"
+    nearest: tuple[str, ...] = ()
 
     def __init__(self, what: str, nearest: tuple[str, ...] = ()) -> None:
         super().__init__(f"The dependency graph has no {what}.{hint_at(nearest)}")
@@ -351,6 +362,7 @@ class DocumentUnreadable(CallerError):
     """A file cannot be taken in; `reason` is one of `encrypted`, `empty`, `broken`, ... of it."""
 
     code = "document_unreadable"
+    reason: str = ""
 
     def __init__(self, message: str, *, reason: str) -> None:
         super().__init__(message)
@@ -371,6 +383,7 @@ class UploadConflict(CallerError):
     """
 
     code = "upload_conflict"
+    offset: int = 0
 
     def __init__(self, message: str, *, offset: int) -> None:
         super().__init__(message)
@@ -387,6 +400,9 @@ class StorageQuotaExceeded(CallerError):
     """
 
     code = "storage_quota_exceeded"
+    limit: int = 0
+    used: int = 0
+    unit: str = ""
 
     def __init__(self, message: str, *, limit: int, used: int, unit: str) -> None:
         super().__init__(message)
@@ -442,6 +458,9 @@ class QuotaExceeded(CallerError):
 
     code = "quota_exceeded"
     is_about_caller = True
+    limit: float = 0.0
+    used: float = 0.0
+    resets_at: float = 0.0
 
     def __init__(self, message: str, *, limit: float, used: float, resets_at: float) -> None:
         super().__init__(message)
@@ -460,6 +479,8 @@ class InvalidRequest(CallerError):
     """A malformed request; `is_guarded`: its address is refused; `parameter`: what is wrong."""
 
     code = "request_invalid"
+    is_guarded: bool = False
+    parameter: str = ""
 
     def __init__(self, message: str, *, is_guarded: bool = False, parameter: str = "") -> None:
         super().__init__(message)
@@ -516,6 +537,7 @@ class Unavailable(PegboardError):
 
     code = "unavailable"
     retryable = True
+    nothing_done: bool = False
 
     def __init__(
         self,
@@ -583,6 +605,7 @@ class SourceUnavailable(Unavailable):
     """A source or tool cannot be used now; says why, or with `is_logged` where the log says it."""
 
     code = "source_unavailable"
+    is_logged: bool = False
 
     def __init__(self, message: str, *, is_logged: bool = False, **retry: Any) -> None:
         super().__init__(message, **retry)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from pegboard import errors
 from pegboard.core.result import (
     Artifact,
     AudioPart,
@@ -14,6 +15,7 @@ from pegboard.core.result import (
     TextPart,
     ToolResult,
     error_to_dict,
+    restore_error,
 )
 from pegboard.errors import (
     PegboardError,
@@ -22,6 +24,7 @@ from pegboard.errors import (
     ToolArgumentError,
     ToolFailed,
     ToolNotFound,
+    Unavailable,
 )
 
 
@@ -126,3 +129,30 @@ def test_an_error_id_is_given_but_never_the_cause() -> None:
 
     assert data["error_id"] == "e-1"
     assert "hunter2" not in json.dumps(data)
+
+
+KINDS: set[type[PegboardError]] = {
+    kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, PegboardError)
+}
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS, key=lambda kind: kind.__name__))
+def test_a_restored_error_has_the_fields_of_its_class(kind: type[PegboardError]) -> None:
+    restored = restore_error(kind, {"message": "Busy."})
+
+    fields = set[str]().union(*(vars(part).get("__annotations__", {}) for part in kind.__mro__))
+    assert str(restored) == "Busy."
+    assert error_to_dict(restored)["code"] == kind.code
+    assert [name for name in fields if not hasattr(restored, name)] == []
+
+
+def test_a_restored_error_has_the_fields_of_its_safe_part() -> None:
+    permanent = Unavailable("Gone.", permanent=True, retry_after=3.0)
+    unfit = ToolArgumentError("t", (Problem(path="n", message="is missing", kind="missing"),))
+
+    assert not restore_error(Unavailable, error_to_dict(permanent)).retryable
+    for error in (permanent, unfit):
+        data = error_to_dict(error)
+        assert error_to_dict(restore_error(type(error), data)) == data

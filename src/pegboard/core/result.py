@@ -1,5 +1,6 @@
 """`ToolResult`: the result of a call, the same for every kind of tool."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -9,6 +10,7 @@ from pegboard.errors import (
     CredentialMissing,
     GraphInvalid,
     PegboardError,
+    Problem,
     QuotaExceeded,
     StorageQuotaExceeded,
     ToolArgumentError,
@@ -24,6 +26,11 @@ STORED_RESULT = "pegboard/stored-result"
 
 WRAPPED_RESULT = "x-fastmcp-wrap-result"
 """Says in an MCP output schema that a value is sent as `{"result": value}`; FastMCP unwraps it."""
+
+
+_ERROR_FIELDS = {"retryable", "retry_after", "error_id", "approval_id", "link", "offset"} | {
+    *("limit", "used", "unit", "resets_at"),
+}
 
 
 class TextPart(Struct, frozen=True, tag="text"):
@@ -214,6 +221,17 @@ def error_to_dict(error: PegboardError) -> dict[str, Any]:
             for item in error.problems
         ]
     return data
+
+
+def restore_error(kind: type[PegboardError], data: Mapping[str, Any]) -> PegboardError:
+    """An error from its safe part, with the fields that stand in it."""
+    error = kind.__new__(kind, data["message"])  # its sentence is complete
+    for name in _ERROR_FIELDS & data.keys():
+        setattr(error, name, data[name])
+    if "problems" in data:
+        problems = tuple(Problem(**problem) for problem in data["problems"])
+        setattr(error, "problems", problems)  # noqa: B010 - several classes have them
+    return error
 
 
 def _text_of(part: Part) -> str:

@@ -17,6 +17,7 @@ from pegboard.core.model_messages import (
     read_message,
 )
 from pegboard.core.ports.approval_store import Approval
+from pegboard.core.result import restore_error
 from pegboard.core.run import NodeRun, RunResult
 from pegboard.errors import ApprovalRequired, PegboardError, ToolFailed
 
@@ -171,9 +172,7 @@ def _read_error(error: Mapping[str, Any]) -> PegboardError:
         if isinstance(item, type) and issubclass(item, PegboardError)
     )
     kind = next((item for item in kinds if item.code == code), ToolFailed)
-    made = kind.__new__(kind, error["message"])  # its sentence is complete
-    made.error_id = error.get("error_id")
-    return made
+    return restore_error(kind, error)
 
 
 def _find_inner_calls(nodes: Sequence[NodeRun]) -> Iterator[AgentCall]:

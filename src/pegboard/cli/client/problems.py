@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from pegboard import errors
+from pegboard.core.result import restore_error
 from pegboard.errors import (
     AccessDenied,
     ConfigError,
     InvalidRequest,
     PegboardError,
-    Problem,
     SignInRefused,
     ToolFailed,
     Unavailable,
@@ -20,18 +20,6 @@ _CLASSES: dict[str, type[PegboardError]] = {
     for kind in vars(errors).values()
     if isinstance(kind, type) and issubclass(kind, PegboardError)
 }
-_FIELDS = (
-    "retryable",
-    "retry_after",
-    "error_id",
-    "approval_id",
-    "link",
-    "resets_at",
-    "offset",
-    "limit",
-    "used",
-    "unit",
-)
 _UNAUTHENTICATED, _FORBIDDEN, _SERVER_ERROR = 401, 403, 500
 _ACCOUNTS_NEEDED = "accounts_needed"
 _RETRYABLE = frozenset({408, 429, 502, 503, 504})
@@ -65,20 +53,10 @@ def to_error(status: int, problem: Mapping[str, Any], *, url: str) -> PegboardEr
     if not code:
         return Unavailable(f"{url} answered with status {status}, and not as Pegboard does.")
     kind = _CLASSES.get(code) or _class_of_status(status)
-    error = kind.__new__(kind, detail or code)  # its sentence is there already
+    error = restore_error(kind, {**problem, "message": detail or code})
     if kind.code != code:
         setattr(error, "code", code)  # noqa: B010 - it belongs to the class elsewhere
-    for name in _FIELDS:
-        if name in problem:
-            setattr(error, name, problem[name])
-    if "problems" in problem:
-        found = tuple(_to_problem(item) for item in problem["problems"])
-        setattr(error, "problems", found)  # noqa: B010 - several classes have them
     return error
-
-
-def _to_problem(item: Mapping[str, Any]) -> Problem:
-    return Problem(path=item["path"], message=item["message"], kind=item["kind"])
 
 
 def _class_of_status(status: int) -> type[PegboardError]:
