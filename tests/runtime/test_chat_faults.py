@@ -403,7 +403,8 @@ async def test_markup_stays_text_and_breaks_no_stream(
         kinds = [line[7:] for line in lines if line.startswith("event: ")]
         shown = await client.get(f"/v1/conversations/{events[0]['conversation']}")
         calls = (await board.history.calls(HistoryQuery())).calls
-        (run,) = (await board.runs.list(principal=LOCAL)).runs
+        (listed,) = (await board.runs.list(principal=LOCAL)).runs
+        run = await board.runs.get(listed.id, principal=LOCAL)
 
     assert answer.headers["content-type"].startswith("text/event-stream")
     assert kinds.count("done") == 1
