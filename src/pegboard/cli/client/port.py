@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
-    from pegboard.cli.client.knowledge import KnowledgeClient
+    from pegboard.cli.client.knowledge_port import KnowledgeClient
     from pegboard.cli.client.rights import QuotasClient, RolesClient
     from pegboard.core.context import Arguments, Progress
     from pegboard.core.ports.accounts.identity_store import PersonChange

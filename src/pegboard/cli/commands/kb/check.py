@@ -12,7 +12,7 @@ from pegboard.cli.output.tables import say, say_json
 from pegboard.errors import DocumentUnreadable, InvalidRequest
 
 if TYPE_CHECKING:
-    from pegboard.cli.client.knowledge import KnowledgeClient
+    from pegboard.cli.client.knowledge_port import KnowledgeClient
     from pegboard.cli.client.port import BoardClient
 
 _MAX_NUMBERS = 20

@@ -22,7 +22,7 @@ from pegboard.core.knowledge import UNFINISHED
 from pegboard.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from pegboard.cli.client.knowledge import KnowledgeClient
+    from pegboard.cli.client.knowledge_port import KnowledgeClient
     from pegboard.cli.client.port import BoardClient
 
 BaseArgument = Annotated[str, typer.Argument(metavar="BASE", help="The name or id of a base.")]
