@@ -1,9 +1,11 @@
 """What people are asked, in every storage."""
 
 import asyncio
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
+import psycopg
 import pytest
 from msgspec import ValidationError, structs
 from sqlalchemy import select, update
@@ -353,6 +355,26 @@ async def test_a_page_with_very_large_approvals_is_shorter(storage: Storage) -> 
         cursor = page.next_cursor
 
     assert (found, cursor) == ([["a4", "a3"], ["a2", "a1"], ["a0"]], "")
+
+
+async def test_a_page_leaves_out_what_another_server_deletes_while_it_is_read(
+    postgres: str, tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def delete_and_count(sizes: Iterable[int]) -> int:
+        with psycopg.connect(postgres, autocommit=True) as connection:
+            connection.execute("DELETE FROM approvals WHERE id IN ('a2', 'a3')")
+        return len(list(sizes))
+
+    async with a_storage(postgres, tmp_path, clock) as storage:
+        for number in range(4):
+            await storage.approvals.ask(an_approval(f"a{number}", created_at=NOON + number))
+        with monkeypatch.context() as patch:
+            patch.setattr("pegboard.storage.sql.approvals.count_fitting", delete_and_count)
+            first = await storage.approvals.approvals(ApprovalQuery(limit=3))
+        rest = await storage.approvals.approvals(ApprovalQuery(cursor=first.next_cursor))
+
+    assert [approval.id for approval in first.approvals] == ["a1"]
+    assert [approval.id for approval in rest.approvals] == ["a0"]
 
 
 async def test_who_may_see_the_approvals_of_nobody_sees_none(storage: Storage) -> None:

@@ -86,11 +86,12 @@ class SqlApprovals:
     async def approvals(self, query: ApprovalQuery) -> ApprovalPage:
         limit, now = check_page_size(query.limit), self._clock.time()
         wanted = select_approvals(query, now, limit + 1)
-        rows, bodies = await self._database.read(lambda it: _read_page(it, wanted, limit))
-        page = rows[: len(bodies)]
-        more = len(rows) > len(page)
+        rows, count, bodies = await self._database.read(lambda it: _read_page(it, wanted, limit))
+        page, more = rows[:count], len(rows) > count
         return ApprovalPage(
-            approvals=[apply_expiry(_read(bodies[row.number]), now) for row in page],
+            approvals=[
+                apply_expiry(_read(bodies[row.number]), now) for row in page if row.number in bodies
+            ],
             next_cursor=encode_cursor(page[-1].created_at, page[-1].number) if more else "",
         )
 
@@ -183,12 +184,16 @@ class SqlApprovals:
 
 def _read_page(
     transaction: Transaction, wanted: Select[*tuple[Any, ...]], limit: int
-) -> tuple[Sequence[Row[Any]], dict[int, str]]:
-    """The rows of a page and one more, and the bodies of those that fit, by number."""
+) -> tuple[Sequence[Row[Any]], int, dict[int, str]]:
+    """The rows of a page and one more, how many of them fit, and the bodies of those by number.
+
+    The body of a row that another server deletes meanwhile is missing.
+    """
     rows = transaction.all(wanted)
-    numbers = [row.number for row in rows[: count_fitting(row.size for row in rows[:limit])]]
+    count = count_fitting(row.size for row in rows[:limit])
+    numbers = [row.number for row in rows[:count]]
     bodies = select(TABLE.c.number, TABLE.c.body).where(TABLE.c.number.in_(numbers))
-    return rows, {row.number: row.body for row in transaction.all(bodies)}
+    return rows, count, {row.number: row.body for row in transaction.all(bodies)}
 
 
 def _of(transaction: Transaction, id: str, *, lock: bool = False) -> Approval | None:  # noqa: A002 - it is known by its id
