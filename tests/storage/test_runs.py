@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from msgspec import structs
 from tests.storage.made import NOON, a_storage, explain_query
@@ -22,6 +23,7 @@ from pegboard.core.principal import Principal
 from pegboard.core.run import NodeRun, PendingStep, RunResult
 from pegboard.errors import InvalidRequest, Unavailable
 from pegboard.storage import Storage
+from pegboard.storage.json_text import dump
 from pegboard.storage.sql.runs import select_runs
 from pegboard.testing import FakeClock
 
@@ -413,6 +415,24 @@ async def test_a_result_that_is_small_again_is_whole_in_a_page(storage: Storage)
     [run] = (await storage.runs.runs(RunQuery())).runs
     assert run.result is not None
     assert (run.result.output, run.is_brief) == ("done", False)
+
+
+async def test_a_page_has_the_end_of_a_run_that_an_older_server_has_stored(
+    postgres: str, tmp_path: Path, clock: FakeClock
+) -> None:
+    """One that leaves what it does not know as it was."""
+    end = a_result(output="done")
+    async with a_storage(postgres, tmp_path, clock) as storage:
+        await storage.runs.create(a_start("r1"), owner="w")
+        await storage.runs.store_result(a_result(NodeState.WAITING, output="x" * 100_000), "w")
+        with psycopg.connect(postgres, autocommit=True) as connection:
+            connection.execute(
+                "UPDATE runs SET result = %s, state = 'completed', finished_at = %s",
+                (dump(end), NOON),
+            )
+        [run] = (await storage.runs.runs(RunQuery())).runs
+
+    assert (run.state, run.result, run.is_brief) == (NodeState.COMPLETED, end, False)
 
 
 @pytest.mark.parametrize(

@@ -216,6 +216,7 @@ RUNS = Table(
     Column("result", Text),
     Column("brief_body", Text),
     Column("brief_result", Text),
+    Column("brief_state", Text),
 )
 _UNFINISHED = text("finished_at IS NULL")
 _NOT_COMPLETED_RUN = text("state <> 'completed'")

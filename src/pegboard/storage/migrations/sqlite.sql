@@ -20,7 +20,7 @@ CREATE INDEX approvals_by_time ON approvals (created_at, number);
 CREATE INDEX approvals_by_digest ON approvals (digest);
 CREATE INDEX approvals_by_expiry ON approvals (state, expires_at);
 CREATE TABLE plans ( id TEXT NOT NULL, body TEXT NOT NULL, created_at REAL DEFAULT 0 NOT NULL, PRIMARY KEY (id) );
-CREATE TABLE runs ( number INTEGER NOT NULL, id TEXT NOT NULL, plan_id TEXT NOT NULL, state TEXT NOT NULL, principal TEXT NOT NULL, tenant TEXT NOT NULL, created_at REAL NOT NULL, finished_at REAL, wake_at REAL, lease_owner TEXT NOT NULL, lease_until REAL, last_event INTEGER NOT NULL, body TEXT NOT NULL, result TEXT, brief_body TEXT, brief_result TEXT, PRIMARY KEY (number), UNIQUE (id) );
+CREATE TABLE runs ( number INTEGER NOT NULL, id TEXT NOT NULL, plan_id TEXT NOT NULL, state TEXT NOT NULL, principal TEXT NOT NULL, tenant TEXT NOT NULL, created_at REAL NOT NULL, finished_at REAL, wake_at REAL, lease_owner TEXT NOT NULL, lease_until REAL, last_event INTEGER NOT NULL, body TEXT NOT NULL, result TEXT, brief_body TEXT, brief_result TEXT, brief_state TEXT, PRIMARY KEY (number), UNIQUE (id) );
 CREATE INDEX runs_by_time ON runs (created_at, number);
 CREATE INDEX runs_by_end ON runs (finished_at);
 CREATE INDEX runs_unfinished ON runs (number) WHERE finished_at IS NULL;

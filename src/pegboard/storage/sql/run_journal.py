@@ -49,6 +49,7 @@ class SqlRunJournal:
         def rest(transaction: Transaction) -> bool:
             _check_lease(transaction, result.run_id, owner)
             changes: dict[str, Any] = {"result": body, "brief_result": brief}
+            changes |= {"brief_state": None if brief is None else result.state}
             goes_on = not result.state.is_final and transaction.first(pending) is not None
             if not goes_on:
                 changes |= {"state": result.state, "lease_owner": "", "lease_until": None}

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from msgspec import structs
-from sqlalchemy import Row, Select, delete, func, or_, select, tuple_, update
+from sqlalchemy import Row, Select, and_, case, delete, func, or_, select, tuple_, update
 
 from pegboard.core.graph import NodeState
 from pegboard.core.pagination import check_page_size, decode_position, encode_cursor
@@ -26,12 +26,17 @@ _CHUNK = 200
 
 
 _BODY = func.coalesce(RUNS.c.brief_body, RUNS.c.body)
-_RESULT = func.coalesce(RUNS.c.brief_result, RUNS.c.result)
+# an older server beside this one stores how a run ends, and leaves its brief result as it was
+_HAS_BRIEF_RESULT = and_(
+    RUNS.c.brief_result.is_not(None),
+    or_(RUNS.c.finished_at.is_(None), RUNS.c.brief_state == RUNS.c.state),
+)
+_RESULT = case((_HAS_BRIEF_RESULT, RUNS.c.brief_result), else_=RUNS.c.result)
 _SHOWN = (
     *(column for column in RUNS.c if column.name not in {"body", "result"}),
     _BODY.label("body"),
     _RESULT.label("result"),
-    or_(RUNS.c.brief_body.is_not(None), RUNS.c.brief_result.is_not(None)).label("is_brief"),
+    or_(RUNS.c.brief_body.is_not(None), _HAS_BRIEF_RESULT).label("is_brief"),
 )
 """What a page has of a run: large values are not even read."""
 

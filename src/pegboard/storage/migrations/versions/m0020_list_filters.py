@@ -11,7 +11,7 @@ _PAGE = ("created_at", "number")
 
 def upgrade() -> None:
     """Add them. A partial index leaves out what most rows have."""
-    for name in ("brief_body", "brief_result"):
+    for name in ("brief_body", "brief_result", "brief_state"):
         op.add_column("runs", sa.Column(name, sa.Text))
     _add("calls_by_tenant", "calls", "tenant", "started_at", "id", where="tenant <> ''")
     _add("runs_by_principal", "runs", "principal", *_PAGE)
