@@ -94,6 +94,16 @@ async def test_a_run_is_given_back_whole(storage: Storage) -> None:
     assert await storage.runs.get("r2") is None
 
 
+async def test_of_runs_those_are_found_that_have_not_finished(storage: Storage) -> None:
+    for name in ("r1", "r2", "r3"):
+        await storage.runs.create(a_start(name), owner="w")
+    await storage.runs.store_result(a_result(run_id="r1"), "w")
+    await storage.runs.store_result(structs.replace(WAITING, run_id="r2"), "w")
+
+    assert await storage.runs.find_unfinished(["r1", "r2", "r4"]) == {"r2"}
+    assert await storage.runs.find_unfinished([]) == frozenset()
+
+
 async def test_a_run_can_be_leased_as_it_is_made(storage: Storage) -> None:
     await storage.runs.create(a_start(), owner="one", seconds=10)
 

@@ -97,6 +97,37 @@ async def test_what_another_server_leaves_is_continued_while_this_one_runs(tmp_p
     assert (left.state, left.answer) == ("completed", "Hi.")
 
 
+async def test_runs_that_still_wait_for_a_person_are_not_read_again_and_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    looks = 0
+    async with a_board(tmp_path, Turn(calls=(("refund", {"number": 7}),))) as (board, _):
+        sent = await board.conversations.send(NewMessage(text="Refund 7."), principal=LOCAL)
+        runs, store = board._open.storage.runs, board._open.storage.conversations
+        while (run := await runs.get(sent.run_id)) is None or run.state != NodeState.WAITING:  # noqa: ASYNC110 - nobody follows it
+            await asyncio.sleep(0.02)
+        get, working = runs.get, store.working
+
+        async def note(id_: str) -> Any:
+            read.append(id_)
+            return await get(id_)
+
+        async def count() -> Any:
+            nonlocal looks
+            looks += 1
+            return await working()
+
+        monkeypatch.setattr(runs, "get", note)
+        monkeypatch.setattr(store, "working", count)
+        board.conversations._answers._every = 0.01
+        await board.conversations._answers.recover()
+        while looks < 4:  # noqa: ASYNC110 - nobody follows it
+            await asyncio.sleep(0.01)
+
+    assert read == []
+
+
 ADA = Principal(id="ada", scopes=frozenset({"orders"}), roles=frozenset({"clerk"}))
 WRITER = Principal(id="ada", scopes=frozenset({"orders", "write"}))
 

@@ -176,6 +176,10 @@ class RunStore(Protocol):
         """Those of these runs that there are, by id."""
         ...
 
+    async def find_unfinished(self, ids: Collection[str]) -> frozenset[str]:
+        """The ids of those of these runs that have not finished; nothing else of them is read."""
+        ...
+
     async def runs(self, query: RunQuery) -> RunPage:
         """One page, newest first; large values of its runs are cut or left out (`is_brief`).
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from msgspec import structs
@@ -205,8 +205,12 @@ class ConversationAnswers:
                 self._follow_others(self._every), name="continue the answers of other servers"
             )
 
-    async def _catch_up_all(self, exchanges: Iterable[Exchange]) -> None:
+    async def _catch_up_all(self, exchanges: Sequence[Exchange]) -> None:
+        """Continue those whose runs have ended or never began: others may wait for days."""
+        unfinished = await self._run_store.find_unfinished([item.run_id for item in exchanges])
         for exchange in exchanges:
+            if exchange.run_id in unfinished:
+                continue
             with log_and_continue(_LOG, f"conversations: message {exchange.id} is not answered"):
                 await self.catch_up(exchange)
 
@@ -217,7 +221,7 @@ class ConversationAnswers:
             with log_and_continue(_LOG, "conversations: messages are not looked through"):
                 working = await self._store.working()
                 # whoever works on one that is new is given the time to begin its run
-                await self._catch_up_all(item for item in working if item.id in known)
+                await self._catch_up_all([item for item in working if item.id in known])
                 known = frozenset(item.id for item in working)
 
     def on_event(self, event: Event) -> None:

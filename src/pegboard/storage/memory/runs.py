@@ -63,6 +63,11 @@ class MemoryRuns(MemoryRunJournal):
             known = [(id_, self._runs[id_]) for id_ in ids if id_ in self._runs]
             return {id_: copy_json(entry.run) for id_, entry in known}
 
+    async def find_unfinished(self, ids: Collection[str]) -> frozenset[str]:
+        with self._gate:
+            known = {id_: self._runs[id_].run for id_ in ids if id_ in self._runs}
+        return frozenset(id_ for id_, run in known.items() if run.finished_at is None)
+
     async def runs(self, query: RunQuery) -> RunPage:
         limit, before = check_page_size(query.limit), decode_position(query.cursor)
         with self._gate:

@@ -97,6 +97,12 @@ class SqlRuns(SqlRunJournal):
         rows = await self._database.read(lambda transaction: transaction.all(wanted))
         return {row.id: _run(row) for row in rows}
 
+    async def find_unfinished(self, ids: Collection[str]) -> frozenset[str]:
+        names = {clean_text(id_): id_ for id_ in ids}
+        wanted = select(RUNS.c.id).where(RUNS.c.id.in_(names), RUNS.c.finished_at.is_(None))
+        rows = await self._database.read(lambda transaction: transaction.all(wanted))
+        return frozenset(names[row.id] for row in rows)
+
     async def runs(self, query: RunQuery) -> RunPage:
         limit = check_page_size(query.limit)
         wanted = select_runs(query).limit(limit + 1)
