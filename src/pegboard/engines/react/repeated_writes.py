@@ -3,6 +3,9 @@
 What an answer has done stays done when its message is edited or answered again. A model is told so,
 and may make the same call all the same: because the person wants it, or by mistake. Only the person
 knows, and needs no right to approve calls: the question is theirs, as that of a tool is.
+
+Only calls of the agents that give the two answers are compared: no call of a step of a goal, and
+none of an agent that was called by `call_agent`.
 """
 
 from collections.abc import Mapping
