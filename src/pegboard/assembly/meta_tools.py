@@ -32,7 +32,8 @@ RESERVED_NAMES = KNOWLEDGE_NAMES | {
 """The names of all meta-tools; another tool of such a name is not shown to models."""
 _DEFAULT_LIMIT = 6
 _MAX_LIMIT = 20
-_MAX_QUERY = 1_000
+MAX_QUERY = 1_000
+"""Characters of a query that are searched for."""
 _NONE_FITS = "No tool fits. Try other words, or answer without a tool."
 
 _RENDERED = (
@@ -128,7 +129,7 @@ def find_tools(toolset: Toolset, arguments: Mapping[str, Any], principal: Princi
     except ValidationError as error:
         raise InvalidRequest(f"find_tools takes 'query' and 'limit': {error}.") from error
     limit = min(max(wanted.limit, 1), _MAX_LIMIT)
-    found = toolset.search(wanted.query[:_MAX_QUERY], limit=limit, principal=principal)
+    found = toolset.search(wanted.query[:MAX_QUERY], limit=limit, principal=principal)
     text = describe_tools(found) if found else _NONE_FITS
     return f"{text}\n({BY_WORDS_ONLY})" if toolset.prepared.skipped else text
 
@@ -139,7 +140,7 @@ def read_query(call: ToolCall) -> str:
         query = _read_object(call).get("query")
     except InvalidRequest:
         return ""
-    return query[:_MAX_QUERY] if isinstance(query, str) else ""
+    return query[:MAX_QUERY] if isinstance(query, str) else ""
 
 
 def _read_object(call: ToolCall) -> Mapping[str, Any]:

@@ -6,6 +6,8 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from tests.servers.mcp.made import Records, a_client
 
+from pegboard.core.principal import Principal
+from pegboard.registry.toolset import Toolset
 from pegboard.runtime import Pegboard
 from pegboard.servers.mcp.selection import BoardSelection
 from pegboard.servers.mcp.server import BoardServer
@@ -57,6 +59,31 @@ async def test_a_mistake_of_the_model_is_a_result(
 
     assert result.is_error
     assert says in words(result)
+
+
+async def test_a_long_query_is_prepared_as_it_is_searched(
+    board: Pegboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    prepare, search = Toolset.prepare_search, Toolset.search
+
+    async def note_question(toolset: Toolset, question: str, principal: Principal) -> Toolset:
+        asked.append(question)
+        return await prepare(toolset, question, principal)
+
+    def note_search(toolset: Toolset, query: str, **wanted: Any) -> Any:
+        asked.append(query)
+        return search(toolset, query, **wanted)
+
+    monkeypatch.setattr(Toolset, "prepare_search", note_question)
+    monkeypatch.setattr(Toolset, "search", note_search)
+    server = BoardServer(board, selection=BoardSelection(listed=("",)))
+    async with a_client(server, "legacy") as client:
+        await client.call_tool("find_tools", {"query": "add two numbers " * 100})
+    await server.close()
+
+    assert len(asked) == 2
+    assert asked[0] == asked[1]
 
 
 async def test_what_is_not_selected_is_neither_found_nor_called(board: Pegboard) -> None:

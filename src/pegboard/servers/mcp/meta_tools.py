@@ -7,7 +7,7 @@ from typing import Any, cast
 import mcp_types as types
 from msgspec import json, to_builtins
 
-from pegboard.assembly.meta_tools import CALL_TOOL, FIND_TOOLS, META_TOOLS, find_tools
+from pegboard.assembly.meta_tools import CALL_TOOL, FIND_TOOLS, MAX_QUERY, META_TOOLS, find_tools
 from pegboard.core.principal import Principal
 from pegboard.core.tool import Tool
 from pegboard.errors import InvalidRequest
@@ -58,7 +58,7 @@ async def answer_find(
     try:
         query = arguments.get("query")
         if isinstance(query, str):
-            toolset = await toolset.prepare_search(query, principal)
+            toolset = await toolset.prepare_search(query[:MAX_QUERY], principal)
         text, failed = find_tools(toolset, arguments, principal), False
     except InvalidRequest as error:
         text, failed = str(error), True
