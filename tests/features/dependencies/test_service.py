@@ -1,5 +1,6 @@
 """`DependencyService`, and its recorded graph, over a real store."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,29 @@ def a_tool(name: str, *needs: str) -> Tool:
 async def storage() -> AsyncGenerator[MemoryStorage]:
     async with MemoryStorage() as opened:
         yield opened
+
+
+async def test_other_tasks_run_while_a_large_graph_is_shown(
+    storage: MemoryStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pegboard.concurrency.cooperative._SLICE_SECONDS", 0.0)
+    service = DependencyService(ToolRegistry(), storage.dependencies)
+    nodes = tuple(f"n{number}" for number in range(300))
+    await service.update(GraphChange(add_nodes=nodes), principal=LOCAL)
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.create_task(count())
+    shown = await service.show(None, principal=LOCAL)
+    counting.cancel()
+
+    assert shown == service.current
+    assert turns > 100
 
 
 async def test_the_log_makes_the_same_graph_again(storage: MemoryStorage) -> None:

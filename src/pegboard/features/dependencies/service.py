@@ -6,7 +6,9 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from functools import partial
 
 from pegboard.access import may_know
+from pegboard.concurrency.cooperative import in_thread, iterate_cooperatively
 from pegboard.core.event import BoardChanged
+from pegboard.core.graph import LARGE
 from pegboard.core.ports.audit_store import Prove, skip_proof
 from pegboard.core.ports.catalogue_stores import DependencyStore
 from pegboard.core.principal import Principal
@@ -96,8 +98,10 @@ class DependencyService:
             return self.current.version
         return self._graph.find_last_change(self.visibility_for(principal))
 
-    def show(self, version: int | None, *, principal: Principal) -> DependencyGraph:
+    async def show(self, version: int | None, *, principal: Principal) -> DependencyGraph:
         """Return the part of a version that a caller may see, with a number that tells no more.
+
+        Other tasks run while a large graph is looked through.
 
         Args:
             version: None for the newest.
@@ -108,7 +112,9 @@ class DependencyService:
         """
         chosen = self.find_newest(principal) if version is None else version
         self.check_version(chosen, principal=principal)
-        return self.filter_visible(principal, self.at(chosen))
+        graph, may_see = self.at(chosen), self.visibility_for(principal)
+        seen = [node async for node in iterate_cooperatively(graph.nodes) if may_see(node)]
+        return await in_thread(partial(graph.only, seen), is_large=len(graph) >= LARGE)
 
     def check_version(self, version: int, *, principal: Principal) -> None:
         """Refuse a version that is not there for a caller.

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 import httpx2
@@ -9,6 +10,7 @@ import pytest
 from tests.servers.http.made import THINK, a_board, add_secret, client_of
 
 from pegboard import tool
+from pegboard.servers.http.routes import dependencies as routes
 
 CHAIN: dict[str, Any] = {
     "add_nodes": ["fetch", "clean", "analyse"],
@@ -150,6 +152,26 @@ async def test_the_graph_is_drawn_for_who_asks_for_a_picture(client: httpx2.Asyn
 
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/svg+xml")
     assert answer.text.startswith("<svg")
+
+
+@pytest.mark.parametrize(("made", "name"), [("json", "graph_dict"), ("svg", "dependencies")])
+async def test_of_a_large_graph_an_answer_is_made_beside_the_event_loop(
+    client: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch, made: str, name: str
+) -> None:
+    threads: list[int] = []
+    make = getattr(routes, name)
+
+    def note(*given: Any) -> Any:
+        threads.append(get_ident())
+        return make(*given)
+
+    await update(client, add_nodes=[f"n{number}" for number in range(300)])
+    monkeypatch.setattr(routes, name, note)
+    answer = await client.get("/graph", params={"format": made})
+
+    assert answer.status_code == 200
+    assert threads
+    assert get_ident() not in threads
 
 
 @pytest.mark.parametrize(

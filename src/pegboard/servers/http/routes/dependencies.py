@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Body, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from pegboard.concurrency.cooperative import in_thread
+from pegboard.core.graph import LARGE
 from pegboard.features.dependencies import find_impact, graph_dict
 from pegboard.features.dependencies.schemas import (
     BreaksAnswer,
@@ -85,13 +87,18 @@ async def show_graph(
 ) -> Response:
     """Show or draw the dependency graph, current or of a version, with the tools you may see."""
     service = board.dependencies
-    graph = service.show(wanted.version, principal=caller)
+    graph = await service.show(wanted.version, principal=caller)
     if wanted.around:
         node = service.find_node(wanted.around, principal=caller)
         graph = graph.around(node, depth=wanted.depth, direction=wanted.direction)
-    if choose_format(request, wanted.format) == "svg":
-        return svg_response(dependencies(_to_dict(board, graph)))
-    return JsonResponse(_to_dict(board, graph))
+    names = service.names(graph.nodes)  # asks the board, so not in the thread
+    is_picture = choose_format(request, wanted.format) == "svg"
+
+    def respond() -> Response:
+        shown = graph_dict(graph, names)
+        return svg_response(dependencies(shown)) if is_picture else JsonResponse(shown)
+
+    return await in_thread(respond, is_large=len(graph) >= LARGE)
 
 
 @router.post(
@@ -122,7 +129,7 @@ async def show_breaks(
 ) -> Response:
     """List the tools that stop working if a tool fails, as far as you may see them."""
     service = board.dependencies
-    seen = service.show(wanted.version, principal=caller)
+    seen = await service.show(wanted.version, principal=caller)
     certain = partial(board.tool_health.replacements.find_certain, principal=caller)
     found = find_impact(
         seen,
