@@ -7,6 +7,7 @@ from pegboard.core.principal import Principal
 from pegboard.errors import InvalidRequest, RateLimited
 from pegboard.features.identity.accounts import LinkRequest
 from pegboard.features.identity.sign_in_limits import (
+    MAX_OF_ASKER,
     MAX_OF_LINK,
     MAX_OF_MAKER,
     MAX_OF_ORGANISATION,
@@ -72,6 +73,24 @@ async def test_administrators_of_one_organisation_have_a_limit_together(server: 
     assert await server.identity.accounts.join(
         an_account(link.token, handle="zed", email="", organisation="")
     )
+
+
+async def test_a_person_cannot_ask_organisations_without_end(
+    server: Server, clock: FakeClock
+) -> None:
+    await server.found()
+    await server.identity.organisations.create("zoo", principal=await server.caller("ada"))
+    bob, eve = await server.invite("bob"), await server.invite("eve")
+    ask = server.identity.organisations.ask_to_join
+    for number in range(MAX_OF_ASKER):
+        await ask(f"no{number}", principal=bob)
+
+    for organisation in ("zoo", "no"):
+        with pytest.raises(RateLimited, match="Too many attempts to ask to join"):
+            await ask(organisation, principal=bob)
+    await ask("zoo", principal=eve)
+    clock.advance(WINDOW + 1)
+    await ask("zoo", principal=bob)
 
 
 async def test_accounts_that_are_made_count_towards_no_limit(server: Server) -> None:

@@ -12,6 +12,7 @@ from pegboard.features.display_text import check_display_text
 from pegboard.features.identity.callers import AccountCallers
 from pegboard.features.identity.parts import IdentityParts
 from pegboard.features.identity.rules import check_handle, check_roles
+from pegboard.features.identity.sign_in_limits import SignInLimits
 from pegboard.features.permissions import PEOPLE_SCOPE, check_is_person, check_may_write
 
 
@@ -105,15 +106,17 @@ class Organisations:
     async def ask_to_join(self, organisation: str, *, principal: Principal) -> None:
         """Ask to be let in; an organisation that does not exist is asked in vain.
 
-        The store and the audit trail are asked for the same whether it exists or not, so that the
-        time of the answer does not tell.
+        The store and the audit trail are asked for the same whether it exists or not, and each
+        request is a write. Only the first one to an organisation that exists writes a row more.
 
         Raises:
             AccessDenied: The caller has no account, or its key may not write.
+            RateLimited: The caller has asked too often.
         """
         if not principal.user:
             raise AccessDenied("organisations", "the caller has no account")
         check_may_write(principal, "organisations")
+        await SignInLimits(self._parts).begin_join(principal.user)
         is_there = await self._parts.store.organisation(organisation) is not None
         known = await self._parts.store.memberships(user=principal.user, organisation=organisation)
         now = self._parts.now()

@@ -1,4 +1,4 @@
-"""Limits of attempts to sign in, by account and address, and to claim a handle, by its maker."""
+"""Limits of attempts: to sign in, by account and address, to claim a handle and to join."""
 
 from collections.abc import Mapping
 from hashlib import sha256
@@ -18,6 +18,9 @@ MAX_OF_MAKER = 50
 """Names that were refused to one person: to the links and for the service accounts they make."""
 MAX_OF_ORGANISATION = 100
 """Names that were refused to the administrators of one organisation together."""
+
+MAX_OF_ASKER = 20
+"""Requests of one person to join organisations: each stays in the audit trail."""
 
 
 class SignInLimits:
@@ -61,6 +64,14 @@ class SignInLimits:
         """Take back an attempt that has made an account: it told of no other."""
         for name, _ in _limits_of_claim(by, organisation):
             await self._parts.store.take_back_attempt(name)
+
+    async def begin_join(self, by: str) -> None:
+        """Count a request to join an organisation, which is never taken back; raises as `begin`.
+
+        Args:
+            by: The id of who asks.
+        """
+        await self._count({_name("asker", by): MAX_OF_ASKER}, what="ask to join an organisation")
 
     async def _count(self, limits: Mapping[str, int], *, what: str = "sign in") -> None:
         wait = await self._parts.store.count_attempt(limits, at=self._parts.now(), window=WINDOW)

@@ -67,7 +67,7 @@ async def list_members(board: Board, caller: Caller, organisation: Organisation)
     return JsonResponse({"members": [member_to_dict(member) for member in members]})
 
 
-@router.post("/organisations/{organisation}/members", status_code=204, responses=refusals())
+@router.post("/organisations/{organisation}/members", status_code=204, responses=refusals(429))
 async def ask_to_join(board: Board, caller: Caller, organisation: Organisation) -> Response:
     """Ask to be let in; the answer is the same whether or not there is such an organisation."""
     await board.identity.organisations.ask_to_join(organisation, principal=caller)
