@@ -95,6 +95,31 @@ async def test_a_site_says_which_of_its_pages_could_not_be_taken_in(tmp_path: Pa
     assert [fault["place"] for fault in told["faults"]] == [f"{root}gone"]
 
 
+async def test_a_look_with_many_faults_tells_them_too(tmp_path: Path) -> None:
+    html = {"content-type": "text/html; charset=utf-8"}
+    names = [f"{'long-' * 200}{number}" for number in range(22)]
+    links = "".join(f"<a href='/guide/{name}'>on</a>" for name in names)
+    first = reply(f"<h1>Guide</h1><p>Read on.</p>{links}".encode(), headers=html)
+
+    async def answer(received: Received, writer: asyncio.StreamWriter) -> None:
+        pages = {"/guide/": first, "/robots.txt": reply(b"")}
+        writer.write(pages.get(received.path, reply(b"no", status=404)))
+
+    async with serving(answer) as server:
+        (tmp_path / "board.yaml").write_text(f"network: {{allow_hosts: ['{server.authority}']}}\n")
+        root = f"http://{server.authority}/guide/"
+        async with Pegboard(tmp_path / "board.yaml") as board:
+            base = await add_base(board)
+            await gather(board, base, url=root, below=True)
+            (told,) = await view(board, base)
+            (look,) = await board.knowledge.list_looks(
+                base, DocumentSource(base=base.id, url=root, below=True)
+            )
+
+    assert told["failed"] == look.failed == 22
+    assert told["faults"][0]["place"].startswith(f"{root}long-")
+
+
 async def test_a_folder_that_is_none_says_so_of_the_whole(board: Pegboard, tmp_path: Path) -> None:
     base = await add_base(board)
 

@@ -8,6 +8,7 @@ from msgspec import Struct, ValidationError, convert
 from pegboard.core.graph import NodeState
 from pegboard.core.ports.run_store import RunQuery, StoredRun
 from pegboard.core.principal import Principal
+from pegboard.errors import RunNotFound
 from pegboard.features.knowledge.bases import DocumentSource, KnowledgeBase, may_edit_base
 from pegboard.features.knowledge.ingestion import INGESTER
 from pegboard.features.permissions import may_see_run
@@ -78,7 +79,7 @@ async def list_gatherings(
     ended = [it.run.finished_at for it in newest.values() if it.run.finished_at is not None]
     last = max(ended, default=0.0)
     return [
-        it
+        await _read_whole(it, runs, base)
         for it in newest.values()
         if it.wanted.source in sources or it.run.finished_at in {None, last}
     ]
@@ -95,7 +96,22 @@ async def list_looks(runs: Runs, base: KnowledgeBase, wanted: DocumentSource) ->
     query = RunQuery(plan_id=plan_of(base.id), limit=_MAX_RUNS)
     page = await runs.list(query, principal=INGESTER)
     found = (_read_gathering(view.run, base) for view in page.runs)
-    return [it for it in found if it is not None and it.wanted.source == wanted.source]
+    return [
+        await _read_whole(it, runs, base)
+        for it in found
+        if it is not None and it.wanted.source == wanted.source
+    ]
+
+
+async def _read_whole(look: SourceLook, runs: Runs, base: KnowledgeBase) -> SourceLook:
+    """A look with all its faults: a page of runs leaves a large output out."""
+    if not look.run.is_brief:
+        return look
+    try:
+        view = await runs.get(look.run.start.run_id, principal=INGESTER)
+    except RunNotFound:  # deleted since the page was read
+        return look
+    return _read_gathering(view.run, base) or look
 
 
 def _read_gathering(run: StoredRun, base: KnowledgeBase) -> SourceLook | None:
