@@ -419,6 +419,7 @@ async def test_a_run_that_is_tried_again_is_held_meanwhile_and_let_go_at_the_end
         clock.advance(4)
         await until_renewed(timed, clock, 10)
     assert await timed.take("others") is None
+    assert not process.durability.is_elsewhere("r")
     await process.durability.close()
 
     assert await timed.take("others") is not None

@@ -9,6 +9,7 @@ import pytest
 from tests.durability.made import Process, graph, node, until, waiting
 from tests.storage.made import a_storage
 
+from pegboard.core.ports.durability import Signal
 from pegboard.core.ports.run_store import RUN_TAKEN_OVER, RunStore
 from pegboard.errors import Unavailable
 from pegboard.testing import FakeClock
@@ -83,6 +84,77 @@ async def test_after_an_outage_a_process_may_renew_its_leases_before_others_take
 
     assert await list_causes(store) == []
     assert first.did == ["a", "b"]
+
+
+async def test_a_signal_after_an_outage_takes_no_run_from_a_process_that_is_back(
+    store: RunStore, clock: FakeClock
+) -> None:
+    ours, theirs = StoreWithOutages(store), StoreWithOutages(store)
+    first = Process(cast("RunStore", ours), now=clock.time)
+    second = Process(cast("RunStore", theirs), did=first.did, now=clock.time, every=0.2)
+    await second.durability.follow()
+    await first.runner.start(HELD, run_id="r")
+    await first.held.wait()
+    ours.is_gone = theirs.is_gone = True
+    clock.advance(100.0)  # longer than the lease
+    await until(lambda: second.durability._polls_to_wait > 0)
+
+    theirs.is_gone = False
+    await second.durability.signal("r", Signal(id="s", topic="go"))
+    second.durability._wakeups.set("r", after=0)
+    await until(lambda: theirs.polls > 0)
+    ours.is_gone = False
+    await until(lambda: theirs.polls > 5)
+    first.gate.set()
+    await first.runner.result("r")
+    for process in (first, second):
+        await process.durability.close()
+
+    assert await list_causes(store) == []
+    assert first.did == ["a", "b"]
+
+
+async def test_a_signal_after_an_outage_continues_its_run_once_leases_are_renewed(
+    store: RunStore, clock: FakeClock
+) -> None:
+    waits = graph(waiting("w", event="go"), node("a", "read", "w", input={"step": "a"}))
+    theirs = StoreWithOutages(store)
+    process = Process(cast("RunStore", theirs), now=clock.time)
+    await process.runner.start(waits, run_id="r")
+    await process.runner.result("r")
+    theirs.is_gone = True
+    clock.advance(100.0)  # leases are renewed
+    await until(lambda: process.durability._polls_to_wait > 0)
+
+    theirs.is_gone = False
+    await process.runner.send("r", "go", {})
+    is_taken_at_once = "r" in process.durability._workers
+    await until(lambda: process.did == ["a"])
+    await process.durability.close()
+
+    assert not is_taken_at_once
+
+
+async def test_a_retry_of_a_run_that_could_not_be_leased_is_no_lost_lease(
+    store: RunStore, clock: FakeClock
+) -> None:
+    waits = graph(waiting("w", seconds=0.1), node("a", "read", "w", input={"step": "a"}))
+    ours = StoreWithOutages(store)
+    process = Process(cast("RunStore", ours), first_retry=0.1, every=60.0, now=clock.time)
+    await process.runner.start(waits, run_id="r")
+    await until(lambda: not process.durability._workers)
+    ours.is_gone = True
+    clock.advance(1.0)
+    await until(lambda: "r" in process.durability._wakeups.retries)
+
+    ours.is_gone = False
+    await process.durability._renew()
+    is_retried = "r" in process.durability._wakeups.retries
+    is_elsewhere = process.durability.is_elsewhere("r")
+    await until(lambda: process.did == ["a"])
+    await process.durability.close()
+
+    assert (is_retried, is_elsewhere) == (True, False)
 
 
 @pytest.mark.parametrize(("crashes", "cause"), [(True, "lost"), (False, "stopped")])

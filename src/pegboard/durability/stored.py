@@ -118,6 +118,8 @@ class StoredDurability:
         worker = self._workers.get(run_id)
         if worker is not None:
             worker.notify()
+        elif self._polls_to_wait:
+            self._wakeups.set(run_id, after=self._every)
         else:
             await self._take_up(run_id)
         return is_new
@@ -191,8 +193,9 @@ class StoredDurability:
         await self.close()
 
     def is_elsewhere(self, run_id: str) -> bool:
-        """Whether a run may be executed by another process: it has no worker here."""
-        return self._is_shared and run_id not in self._workers
+        """Whether another process may execute a run: it has no worker here, and no retry."""
+        is_here = run_id in self._workers or run_id in self._wakeups.retries
+        return self._is_shared and not is_here
 
     def open_nested(self, run_id: str, name: str) -> NestedJournal | None:
         """A journal within a run that is executed here; None where it is not.
@@ -309,6 +312,9 @@ class StoredDurability:
             self._wakeups.set(run_id, after=worker.wake_at - self._now())
 
     async def _resume(self, run_id: str) -> None:
+        if self._polls_to_wait:  # another process may not have renewed its lease yet
+            self._wakeups.set(run_id, after=self._every)
+            return
         try:
             await self._take_up(run_id)
         except PegboardError as error:
@@ -344,7 +350,10 @@ class StoredDurability:
                     _LOG.warning("durability: the store of runs is unavailable: %s", error)
 
     async def _renew(self) -> None:
-        workers, retries = dict(self._workers), set(self._wakeups.retries)
+        workers = dict(self._workers)
+        retries = set(
+            filter(self._crashes.is_entered, self._wakeups.retries)
+        )  # their leases are held
         held = await self._store.renew(retries.union(workers), self._owner, seconds=self._lease)
         for run_id, worker in workers.items():
             if run_id not in held and self._workers.get(run_id) is worker:
