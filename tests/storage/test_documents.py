@@ -91,6 +91,18 @@ async def test_changes_of_different_fields_do_not_undo_each_other(
     assert found == a_document(title="mine", edition="mine", run="mine")
 
 
+async def test_of_two_that_take_a_document_in_the_first_has_it(
+    storage: Storage, other: Storage
+) -> None:
+    await storage.documents.add(a_document())
+
+    first = await storage.documents.change("d1", {"run": "r1"}, run="")
+    second = await other.documents.change("d1", {"run": "r2"}, run="")
+    again = await other.documents.change("d1", {"run": "r3"}, run="r1")
+
+    assert (first, second, again) == (a_document(run="r1"), None, a_document(run="r3"))
+
+
 async def test_a_change_of_an_earlier_attempt_is_refused(storage: Storage) -> None:
     await storage.documents.add(a_document(attempt=2, title="Mine"))
 

@@ -1,25 +1,30 @@
 """Documents are taken in a few at a time, and no base and no long document holds up the others."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.features.knowledge.test_deletion_everywhere import until
 from tests.storage.conftest import postgres, postgres_server
 
 from pegboard import Pegboard
+from pegboard.core.ports.knowledge.document_store import DocumentStore, StoredDocument
 from pegboard.core.principal import LOCAL
 from pegboard.documents import SandboxConverter
 from pegboard.features.knowledge import NewBase, NewDocument
 from pegboard.features.knowledge.bases import KnowledgeBase, scope_of
 from pegboard.features.knowledge.documents import BACKFILL
-from pegboard.features.knowledge.queue import SHORT
+from pegboard.features.knowledge.queue import SHORT, IngestionQueue
 from pegboard.runtime import Settings
 
 __all__ = ["postgres", "postgres_server"]
 
+A_DOCUMENT = StoredDocument(
+    id="d", base="b", name="d.txt", outer_id="d", owner="/u1", created_at=0.0, updated_at=0.0
+)
 LONG = "Tapirs eat leaves.\n\n" * (SHORT // 20 + 1)
 
 
@@ -147,6 +152,84 @@ async def test_all_that_wait_are_taken_in_sooner_or_later(
     assert len(converter.begun) == len(set(converter.begun)) == 16
 
 
+async def test_a_document_that_another_server_has_begun_meanwhile_is_left_to_it(
+    board: Pegboard, converter: SlowConverter
+) -> None:
+    base, queue = await add_base(board, "a"), board.knowledge._queue
+    await put_in(board, base, "one.txt", "two.txt", "three.txt")
+    await converter.until_begun("one.txt", "two.txt")
+    documents = board.knowledge._parts.documents
+    (row,) = [it for it in await documents.list_unfinished() if it.name == "three.txt"]
+    await documents.change(row.id, {"run": "r_other"})
+
+    await queue._start(row)
+
+    now = await documents.get(row.id)
+    assert now is not None
+    assert (now.run, converter.begun) == ("r_other", ["one.txt", "two.txt"])
+
+
+async def test_the_callers_of_what_is_gone_are_forgotten(
+    board: Pegboard, converter: SlowConverter
+) -> None:
+    base, queue = await add_base(board, "a"), board.knowledge._queue
+    await put_in(board, base, "one.txt", "two.txt", "three.txt")
+    await converter.until_begun("one.txt", "two.txt")
+    rows = await board.knowledge.documents.list_all(scope_of([base], LOCAL))
+    (gone,) = [row.id for row in rows if row.name == "three.txt"]
+    assert set(queue._callers) == {gone}
+
+    await board.knowledge.documents.delete(base, gone, principal=LOCAL)
+    queue.wake()
+
+    await until(lambda: have_gone(queue))
+
+
+class Listing:
+    """Counts how often a store is asked for all that is unfinished."""
+
+    def __init__(self, documents: DocumentStore) -> None:
+        self._documents = documents
+        self.count = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._documents, name)
+
+    async def list_unfinished(self) -> Sequence[StoredDocument]:
+        self.count += 1
+        return await self._documents.list_unfinished()
+
+
+def share(board: Pegboard) -> tuple[IngestionQueue, Listing]:
+    """A queue of a server that shares the stores of a board, and how often it lists."""
+    parts = board.knowledge._parts
+    listing = Listing(parts.documents)
+    shared = replace(parts, is_shared=True, documents=cast("DocumentStore", listing))
+    return IngestionQueue(shared, board.runs, slots=1, every=0.1), listing
+
+
+async def test_what_others_have_left_is_looked_for_also_between_events(board: Pegboard) -> None:
+    await add_base(board, "a")
+    queue, listing = share(board)
+    for _ in range(40):
+        queue.wake("nothing")
+        await asyncio.sleep(0.01)
+    await queue.close()
+
+    assert listing.count > 1
+
+
+async def test_what_others_have_left_is_not_listed_where_there_is_no_room(board: Pegboard) -> None:
+    await add_base(board, "a")
+    queue, listing = share(board)
+    queue._active = dict.fromkeys(("r1", "r2"), A_DOCUMENT)
+    queue.wake()
+    await asyncio.sleep(0.3)
+    await queue.close()
+
+    assert listing.count == 0
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(60)
 async def test_what_another_server_takes_in_holds_up_nothing_here(
@@ -210,6 +293,11 @@ async def test_what_another_server_has_left_waiting_is_taken_in(
 
         for name in ("three.txt", "four.txt"):
             await until(lambda name=name: is_ready(two, base, name))
+
+
+async def have_gone(queue: IngestionQueue) -> bool:
+    """Whether a queue remembers no caller."""
+    return not queue._callers
 
 
 async def is_known(board: Pegboard, base: KnowledgeBase) -> bool:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from pegboard import Policy, SchemaTool, ToolContext, ToolRegistry, ToolSpec
 from pegboard.core.graph import Edge, Graph, Node, NodeState, Wait
@@ -126,6 +127,18 @@ async def test_a_run_is_seen_by_who_started_it_and_by_who_sees_all_of_the_tenant
         for wish in (service.runs.get, service.runs.cancel, service.runs.pause):
             with pytest.raises(RunNotFound):
                 await wish(view.id, principal=who)
+
+
+async def test_a_stored_run_is_found_by_who_may_read_it(service: Service) -> None:
+    view = await service.runs.start_graph(WAITING, principal=ADA)
+    await service.runs.wait(view.id, principal=ADA)
+    key = structs.replace(ADA, user="ada", key="key_1", scopes=frozenset({"/tools:read"}))
+
+    found = await service.runs.find_stored(view.id, principal=ADA)
+
+    assert found == await service.store.get(view.id)
+    assert await service.runs.find_stored(view.id, principal=BOB) is None
+    assert await service.runs.find_stored("", principal=key) is None
 
 
 async def test_a_plan_is_seen_and_run_by_who_made_it_alone(service: Service) -> None:

@@ -10,7 +10,7 @@ from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.core.event import Event, RunEnded
 from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import PegboardError, RunNotFound
+from pegboard.errors import PegboardError
 from pegboard.features.knowledge.ingestion import (
     DOCUMENT,
     INGESTER,
@@ -20,7 +20,6 @@ from pegboard.features.knowledge.ingestion import (
 from pegboard.features.knowledge.parts import DocumentChange, KnowledgeParts
 from pegboard.features.runs import Runs
 from pegboard.features.runs.start import run_id_for
-from pegboard.features.runs.views import RunView
 
 _LOG = logging.getLogger("pegboard.knowledge")
 SLOTS = 2
@@ -107,14 +106,16 @@ class IngestionQueue:
             await asyncio.wait(tasks)
 
     async def _work(self) -> None:
+        clock = asyncio.get_running_loop().time
+        next_look = None if self._every is None else clock() + self._every
         while True:
             with suppress(TimeoutError):
-                async with asyncio.timeout(self._every):
+                async with asyncio.timeout_at(next_look):
                     await self._is_due.wait()
-            is_told = self._is_due.is_set()
             self._is_due.clear()
             with log_and_continue(_LOG, "knowledge: documents that wait are not taken in"):
-                if not is_told:
+                if self._every is not None and next_look is not None and clock() >= next_look:
+                    next_look = clock() + self._every
                     await self._look_elsewhere()
                 await self._fill()
 
@@ -122,8 +123,8 @@ class IngestionQueue:
         """Look for what other servers have left, and end what is not executed here any more."""
         self._must_list = True
         for run_id in filter(self._runs.is_elsewhere, list(self._active)):
-            view = await self._find_run(run_id)
-            if view is None or view.run.finished_at is not None:
+            run = await self._runs.find_stored(run_id, principal=INGESTER)
+            if run is None or run.finished_at is not None:
                 await self._end(run_id)
             else:
                 self._active.pop(run_id, None)  # another server continues it
@@ -134,6 +135,8 @@ class IngestionQueue:
         What waits since before has no room until a run ends, so that until then only what was added
         is looked at.
         """
+        if len(self._active) > self._slots:
+            return
         added, must_list = self._added, self._must_list
         self._added, self._must_list = set(), False
         try:
@@ -148,15 +151,20 @@ class IngestionQueue:
     async def _list_waiting(self, added: Collection[str] | None) -> list[StoredDocument]:
         """Those of these ids that are not under way; of all for None.
 
-        A base that is not known here, or not yet, is that of other servers.
+        A base that is not known here, or not yet, is that of other servers. Callers of documents
+        that are settled or gone, some by other servers, are forgotten.
         """
         documents = self._parts.documents
+        asked = set(self._callers if added is None else added)
         if added is None:
             found = await documents.list_unfinished()
         else:
             found = (await documents.get_all(added)).values()
+        found = [row for row in found if not is_settled(row)]
+        for document in asked.difference(self._added, [row.id for row in found]):
+            self._callers.pop(document, None)
         active = {row.id for row in self._active.values()}
-        waiting = [row for row in found if row.id not in active and not is_settled(row)]
+        waiting = [row for row in found if row.id not in active]
         if not self._parts.is_shared:
             return waiting
         known = {base.id for base in self._parts.bases.list_visible(LOCAL)}
@@ -181,39 +189,34 @@ class IngestionQueue:
     async def _start(self, row: StoredDocument) -> None:
         """Start the run of a document, or follow the one that an earlier process has started."""
         principal, key = self._callers.pop(row.id, INGESTER), _key_of(row)
-        known = await self._find_run(row.run)
-        if known is None:
+        run = await self._runs.find_stored(row.run, principal=INGESTER)
+        if run is None:
             changes = {"run": run_id_for(principal, key)}
-            changed = await self._parts.documents.change(row.id, changes, attempt=row.attempt)
+            changed = await self._parts.documents.change(
+                row.id, changes, attempt=row.attempt, run=row.run
+            )
             if changed is None:
-                return  # it was deleted, or waits anew
+                return  # it was deleted, waits anew, or another server takes it in
             graph = ingestion_graph(row.id)
             try:
-                known = await self._runs.start_graph(graph, principal=principal, key=key)
+                run = (await self._runs.start_graph(graph, principal=principal, key=key)).run
             except PegboardError as error:
                 await self._fail(changed, error.code, error.message)
                 return
-        if known.run.finished_at is None and self._runs.is_elsewhere(known.id):
+        run_id = run.start.run_id
+        if run.finished_at is None and self._runs.is_elsewhere(run_id):
             return  # it has no slot here
-        self._active[known.id] = row
-        if known.run.finished_at is not None:
-            await self._end(known.id)
-
-    async def _find_run(self, run_id: str) -> RunView | None:
-        if not run_id:
-            return None
-        try:
-            return await self._runs.get(run_id, principal=INGESTER)
-        except RunNotFound:
-            return None
+        self._active[run_id] = row
+        if run.finished_at is not None:
+            await self._end(run_id)
 
     async def _end(self, run_id: str) -> None:
         ended = self._active.pop(run_id, None)
         with log_and_continue(_LOG, f"knowledge: the end of run {run_id} is not stored"):
             row = None if ended is None else await self._parts.documents.get(ended.id)
             if row is not None and not is_settled(row) and row.run == run_id:
-                view = await self._find_run(run_id)
-                error = dict(view.result.error or {}) if view and view.result else {}
+                run = await self._runs.find_stored(run_id, principal=INGESTER)
+                error = dict(run.result.error or {}) if run and run.result else {}
                 code = str(error.get("code", "cancelled"))
                 await self._fail(row, code, str(error.get("message", "Its run was cancelled.")))
         self.wake()

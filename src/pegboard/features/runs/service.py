@@ -37,7 +37,10 @@ async def _no_names(_principal: Principal) -> tuple[str, ...]:
     return ()
 
 
-_READS = ("get", "find_questions", "wait", "list", "list_for_assignee", "events", "last_event")
+_READS = (
+    *("get", "find_stored", "find_questions", "wait"),
+    *("list", "list_for_assignee", "events", "last_event"),
+)
 _STARTS = ("start_plan", "start_graph", "start_call")
 """Each step of the run is checked with the scopes of the key."""
 _CONTROLS = ("pause", "resume", "cancel", "answer", "send")
@@ -194,6 +197,11 @@ class Runs:
             RunNotFound: The run does not exist, or the caller may not see it.
         """
         return await self._view(await self._visible(run_id, principal))
+
+    async def find_stored(self, run_id: str, *, principal: Principal) -> StoredRun | None:
+        """A run as it is stored, without its events; None where the caller sees no such run."""
+        run = await self._store.get(run_id) if run_id else None
+        return run if run is not None and may_see_run(principal, run) else None
 
     async def find_questions(self, run_id: str, *, principal: Principal) -> RunView | None:
         """What a run of another caller asks this one, and nothing else of it; None for nothing."""
@@ -395,8 +403,8 @@ class Runs:
         return await self._view(run)
 
     async def _visible(self, run_id: str, principal: Principal) -> StoredRun:
-        run = await self._store.get(run_id)
-        if run is None or not may_see_run(principal, run):
+        run = await self.find_stored(run_id, principal=principal)
+        if run is None:
             raise _not_found(run_id)
         return run
 

@@ -37,11 +37,14 @@ class MemoryDocuments:
         changes: Mapping[str, Any],
         *,
         attempt: int | None = None,
+        run: str | None = None,
         defaults: Mapping[str, Any] = {},
     ) -> StoredDocument | None:
         with self._gate:
             found = self._documents.get(id)
             if found is None or attempt not in {None, found.attempt}:
+                return None
+            if run not in {None, found.run}:
                 return None
             changed = change_document(found, changes, defaults)
             self._documents[id] = changed

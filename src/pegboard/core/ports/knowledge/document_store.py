@@ -132,6 +132,7 @@ class DocumentStore(Protocol):
         changes: Mapping[str, Any],
         *,
         attempt: int | None = None,
+        run: str | None = None,
         defaults: Mapping[str, Any] = {},
     ) -> StoredDocument | None:
         """Change fields of one at once; the others stay as somebody else has set them.
@@ -140,10 +141,11 @@ class DocumentStore(Protocol):
             id: Its id.
             changes: New values of fields, by name.
             attempt: Only while the document has this one.
+            run: Only while this is its run; empty for none.
             defaults: Values of fields that are empty.
 
         Returns:
-            What is stored now; None when it is gone, or has another attempt.
+            What is stored now; None when it is gone, or has another attempt or run.
         """
         ...
 

@@ -68,6 +68,7 @@ class SqlDocuments:
         changes: Mapping[str, Any],
         *,
         attempt: int | None = None,
+        run: str | None = None,
         defaults: Mapping[str, Any] = {},
     ) -> StoredDocument | None:
         wanted = DOCUMENTS.c.id == clean_text(id)
@@ -77,6 +78,8 @@ class SqlDocuments:
             row = transaction.first(found)
             known = None if row is None else load(row.body, StoredDocument)
             if known is None or attempt not in {None, known.attempt}:
+                return None
+            if run not in {None, known.run}:
                 return None
             changed = change_document(known, changes, defaults)
             values = {key: it for key, it in _values(changed).items() if key != "id"}
