@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -12,7 +13,13 @@ from pegboard import Pegboard
 from pegboard.core.context import ToolContext
 from pegboard.core.ports.knowledge.document_store import StoredDocument
 from pegboard.core.principal import LOCAL, Principal
-from pegboard.errors import AccessDenied, DocumentNotFound, InvalidRequest, ResourceNotFound
+from pegboard.errors import (
+    AccessDenied,
+    DocumentNotFound,
+    InvalidRequest,
+    ResourceNotFound,
+    Unavailable,
+)
 from pegboard.features.knowledge.bases import DocumentSource, KnowledgeBase
 from pegboard.features.knowledge.document_sources import list_files
 from pegboard.features.knowledge.documents import DocumentEdit, DocumentQuery, NewDocument
@@ -20,7 +27,7 @@ from pegboard.features.knowledge.ingestion import INGESTER, is_settled
 from pegboard.features.knowledge.queue import SLOTS
 from pegboard.features.knowledge.refresh import RefreshSchedule
 from pegboard.features.knowledge.schemas import AddDocuments
-from pegboard.features.knowledge.service import find_declared_source
+from pegboard.features.knowledge.service import Knowledge, find_declared_source
 from pegboard.testing import FakeClock
 
 BOARD = "sources: []\nknowledge: [{name: handbook, folder: handbook, refresh: 1h}]\n"
@@ -148,6 +155,34 @@ async def test_what_is_due_is_started_once(board: Pegboard) -> None:
     assert schedule.pause == 60.0
     assert find_declared_source(find_base(board)).folder == "handbook"
     assert (INGESTER.kind, SLOTS) == ("service", 2)
+
+
+async def test_a_base_that_cannot_be_started_holds_up_no_other_and_is_started_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.md").write_text(f"The desk of {name} opens at ten.")
+    (tmp_path / "board.yaml").write_text(
+        "sources: []\nknowledge: [{name: one, folder: one}, {name: two, folder: two}]\n"
+    )
+    gather, failures, begun = Knowledge.gather, ["gone"], list[str]()
+
+    async def fail_once(knowledge: Knowledge, base: KnowledgeBase, *args: Any, **more: Any) -> str:
+        if failures:
+            raise Unavailable(failures.pop())
+        begun.append(base.name)
+        return await gather(knowledge, base, *args, **more)
+
+    monkeypatch.setattr(Knowledge, "gather", fail_once)
+    async with Pegboard(tmp_path / "board.yaml") as board:
+        schedule = RefreshSchedule(board.knowledge, now=lambda: 7200.0)
+        await schedule.run_due()
+        first = list(begun)
+        await schedule.run_due()
+
+    assert len(first) == 1
+    assert sorted(begun) == ["one", "two"]
 
 
 async def test_an_empty_base_whose_folder_could_not_be_read_is_tried_again_ever_later(

@@ -1,12 +1,15 @@
 """Takes in what has changed in the folders and addresses of the board file, as it says."""
 
+import logging
 from collections.abc import Callable
 from itertools import takewhile
 
+from pegboard.concurrency.log_and_continue import log_and_continue
 from pegboard.features.knowledge.bases import KnowledgeBase, scope_of
 from pegboard.features.knowledge.ingestion import INGESTER
 from pegboard.features.knowledge.service import Knowledge, find_declared_source
 
+_LOG = logging.getLogger("pegboard.knowledge")
 _LEAST, _MOST = 5.0, 60.0
 _FIRST_RETRY, _LAST_RETRY = 60.0, 3_600.0
 """Seconds until a base that is still empty is tried again, at first and at most."""
@@ -38,21 +41,23 @@ class RefreshSchedule:
         return min(max(least / 10, _LEAST), _MOST)
 
     async def run_due(self) -> None:
-        """Start what is due."""
+        """Start what is due; a base for which that fails is due again at the next look."""
         for base in self._list():
-            every = base.declared.refresh if base.declared is not None else 0.0
-            turn = int(self._now() // every) if every else 0
-            if self._done.get(base.id) == turn:
-                await self._try_again(base)
-                continue
-            is_first = base.id not in self._done
-            self._done[base.id] = turn
-            if is_first and not every and await self._has_documents(base):
-                continue
-            key = f"gather\n{base.id}\n{find_declared_source(base).source}\n{turn}"
-            await self._knowledge.gather(
-                base, find_declared_source(base), principal=INGESTER, key=key
-            )
+            with log_and_continue(_LOG, f"knowledge: the base '{base.name}' is not taken in"):
+                await self._start(base)
+
+    async def _start(self, base: KnowledgeBase) -> None:
+        every = base.declared.refresh if base.declared is not None else 0.0
+        turn = int(self._now() // every) if every else 0
+        if self._done.get(base.id) == turn:
+            await self._try_again(base)
+            return
+        is_first = base.id not in self._done
+        if not is_first or every or not await self._has_documents(base):
+            source = find_declared_source(base)
+            key = f"gather\n{base.id}\n{source.source}\n{turn}"
+            await self._knowledge.gather(base, source, principal=INGESTER, key=key)
+        self._done[base.id] = turn
 
     async def _try_again(self, base: KnowledgeBase) -> None:
         """Take a base in again that is still empty since the last time has failed.
