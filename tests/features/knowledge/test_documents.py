@@ -68,6 +68,29 @@ async def test_a_program_puts_files_in_and_waits_until_they_answer(
     assert [item.title for item in found.evidence.citations] == ["Returns"]
 
 
+async def test_who_waits_for_a_long_document_reads_the_rows_ever_less_often(
+    board: Pegboard, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = HeldConversion(monkeypatch)
+    await put_in(board, base, OLD)
+    await held.has_begun.wait()
+    documents, times = board.knowledge.documents, list[float]()
+    list_all = documents.list_all
+
+    async def tell(*args: Any, **more: Any) -> Any:
+        times.append(asyncio.get_running_loop().time())
+        return await list_all(*args, **more)
+
+    monkeypatch.setattr(documents, "list_all", tell)
+    waiting = asyncio.create_task(board.knowledge.wait(base, principal=LOCAL))
+    await asyncio.sleep(1.2)
+    held.may_go_on.set()
+    (row,) = await waiting
+
+    assert row.state == "ready"
+    assert times[2] - times[1] > 0.2
+
+
 async def test_a_file_that_is_not_there_is_named(board: Pegboard, base: KnowledgeBase) -> None:
     new = NewDocument(name="gone.md", chunks=read_chunks(Path("gone.md")))
     with pytest.raises(InvalidRequest, match="'gone"):

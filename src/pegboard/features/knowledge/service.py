@@ -56,7 +56,7 @@ from pegboard.knowledge.index_upkeep import IndexUpkeep
 from pegboard.registry import ToolRegistry
 
 _TOOLS = {"simple": "kb_retrieve", "grounding": "grounded_retrieve"}
-_LOOK_AGAIN = 0.1
+_FIRST_PAUSE, _LAST_PAUSE = 0.1, 1.0
 _READS = ("view_bases", "describe", "is_gathering", "wait", "view", "count_deletion")
 _ASKS = ("ask", "list_asked", "get_asked")
 
@@ -307,12 +307,13 @@ class Knowledge:
         """
         self.wake()
         scope = scope_of([base], principal, include_replaced=True)
+        pause = _FIRST_PAUSE
         while True:
             is_gathering = await self.is_gathering(base, principal=principal)
             rows = await self.documents.list_all(scope)
             if not is_gathering and all(map(is_settled, rows)):
                 return rows
-            await asyncio.sleep(_LOOK_AGAIN)
+            await asyncio.sleep(pause := min(1.5 * pause, _LAST_PAUSE))
 
     async def list_looks(self, base: KnowledgeBase, wanted: DocumentSource) -> list[SourceLook]:
         """The last looks at one source of a base, the newest first."""
