@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from tests.features.knowledge.test_deletion_everywhere import until
 from tests.features.knowledge.test_killed_ingestion import NEW, OLD, ROOT, put_in, settle
 from tests.storage.conftest import postgres, postgres_server
@@ -148,6 +149,95 @@ async def test_a_deletion_that_fails_is_shown_and_tried_again(
         assert failures == []
 
     assert [shown["is_being_deleted"] for shown in (before, after)] == [False, True]
+
+
+class Removal:
+    """Removes documents, or fails to.
+
+    Attributes:
+        fails: Bases for which it fails once.
+        never: A base for which it always fails.
+        waits: A base for which it waits until it may go on.
+    """
+
+    def __init__(self, board: Pegboard, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.fails: set[str] = set()
+        self.never = ""
+        self.waits = ""
+        self.has_begun = asyncio.Event()
+        self.may_go_on = asyncio.Event()
+        self._remove = board.knowledge.documents.remove
+        monkeypatch.setattr(board.knowledge.documents, "remove", self.remove)
+
+    async def remove(self, row: StoredDocument) -> None:
+        if row.base in self.fails:
+            self.fails.discard(row.base)
+            raise Unavailable("busy")
+        if row.base == self.waits:
+            self.has_begun.set()
+            await self.may_go_on.wait()
+        if row.base == self.never:
+            self.has_begun.set()
+            raise Unavailable("never")
+        await self._remove(row)
+
+
+async def add_full_bases(board: Pegboard, *names: str) -> list[KnowledgeBase]:
+    """Bases that each have a document."""
+    bases: list[KnowledgeBase] = []
+    for name in names:
+        bases.append(await board.knowledge.add_base(NewBase(name=name), principal=LOCAL))
+        await put_in(board, bases[-1], OLD)
+        await settle(board, bases[-1])
+    return bases
+
+
+async def test_a_deletion_that_fails_while_another_one_is_finished_is_tried_again_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wiring, "_FIRST_RETRY", 0.05)
+    async with Pegboard(data=tmp_path) as board:
+        one, two = await add_full_bases(board, "one", "two")
+        removal = Removal(board, monkeypatch)
+        removal.fails, removal.waits = {one.id, two.id}, one.id
+        with pytest.raises(Unavailable, match="busy"):
+            await board.knowledge.delete_base(one, principal=LOCAL)
+        await removal.has_begun.wait()  # it has listed what is left
+        with pytest.raises(Unavailable, match="busy"):
+            await board.knowledge.delete_base(two, principal=LOCAL)
+        removal.may_go_on.set()
+
+        async def are_gone() -> bool:
+            return not await board._open.storage.resources.list_visible(LOCAL, kind="knowledge")
+
+        await until(are_gone)
+        assert await list_left(board, tmp_path) == []
+
+
+async def test_a_deletion_that_fails_does_not_wait_for_one_that_has_failed_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wiring, "_FIRST_RETRY", 600.0)
+    async with Pegboard(data=tmp_path) as board:
+        one, two = await add_full_bases(board, "one", "two")
+        removal, resources = Removal(board, monkeypatch), board._open.storage.resources
+        removal.fails, removal.never = {two.id}, one.id
+        stored = await resources.get(one.id)
+        assert stored is not None
+        left = structs.replace(stored, is_being_deleted=True, revision=stored.revision + 1)
+        assert await resources.replace(left)
+        await board.resume_interrupted()
+        await removal.has_begun.wait()
+        await asyncio.sleep(0.1)  # it waits for the next try
+
+        monkeypatch.setattr(wiring, "_FIRST_RETRY", 0.05)
+        with pytest.raises(Unavailable, match="busy"):
+            await board.knowledge.delete_base(two, principal=LOCAL)
+
+        async def is_gone() -> bool:
+            return await resources.get(two.id) is None
+
+        await until(is_gone)
 
 
 @pytest.mark.timeout(60)

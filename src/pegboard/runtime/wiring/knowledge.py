@@ -85,6 +85,7 @@ class BoardKnowledge:
         self._runs: Runs | None = None
         self._refresher: asyncio.Task[None] | None = None
         self._cleaner: asyncio.Task[None] | None = None
+        self._has_failed = asyncio.Event()
         self._is_closed = False
         self._watcher: asyncio.Task[None] | None = None
         self._files: Files | None = None
@@ -409,23 +410,40 @@ class BoardKnowledge:
 
     def _finish_deletions(self, *, after: float) -> None:
         """Finish deletions in the background, from some seconds on."""
+        if asyncio.current_task() is self._cleaner:
+            return  # it tries again what fails there
+        self._has_failed.set()
         if not self._is_closed and (self._cleaner is None or self._cleaner.done()):
             self._cleaner = asyncio.create_task(
                 self._retry_deletions(after), name="finish deletions of knowledge bases"
             )
 
     async def _retry_deletions(self, after: float) -> None:
-        """Delete what is left of deleted bases; again, with a growing delay, where that fails."""
+        """Delete what is left of deleted bases; again, with a growing delay, where that fails.
+
+        A deletion that fails meanwhile is tried again after the first delay.
+        """
         delay = _FIRST_RETRY
         await asyncio.sleep(after)
         while True:
+            self._has_failed.clear()
             with log_and_continue(_LOG, "knowledge: what is left of deleted bases is not deleted"):
-                if not self.has_bases and not await self._storage.documents.list_bases():
+                if await self._is_clean() and not self._has_failed.is_set():
                     return
-                if await self.service.base_deletion.finish():
-                    return
-            await asyncio.sleep(delay)
-            delay = min(2 * delay, _LAST_RETRY)
+            try:
+                async with asyncio.timeout(delay):
+                    await self._has_failed.wait()
+            except TimeoutError:
+                delay = min(2 * delay, _LAST_RETRY)
+            else:
+                delay = _FIRST_RETRY
+                await asyncio.sleep(delay)
+
+    async def _is_clean(self) -> bool:
+        """Whether nothing is left of deleted bases, once what is left is deleted."""
+        if not self.has_bases and not await self._storage.documents.list_bases():
+            return True
+        return await self.service.base_deletion.finish()
 
     async def _refresh(self) -> None:
         """Take in the folders and addresses of the board file: at the start, then as it says."""
