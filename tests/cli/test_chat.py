@@ -311,6 +311,18 @@ def test_an_interrupt_stops_the_answer_and_the_session_goes_on(
     assert [run["state"] for run in runs] == ["completed", *["cancelled"] * 3]
 
 
+def test_an_answer_that_failed_before_is_no_failure_of_who_only_looks(
+    provider: Provider, chat_in: Chat, pegboard: Command
+) -> None:
+    provider.answers.append((400, {"error": {"message": "no"}}))
+    asked = pegboard("chat", "Hi", "--data", "data", "--json")
+    at = chat_in("-c", json.loads(asked.stdout)["conversation"], "--data", "data")
+    at.read_until("> ")
+    at.type("\x04")
+
+    assert (asked.returncode, at.process.wait(20)) == (1, 0)
+
+
 @pytest.mark.parametrize(
     ("if_open", "kinds"), [(False, ["text_delta", "done"]), (True, [])], ids=["always", "if open"]
 )
@@ -320,6 +332,8 @@ async def test_the_last_answer_of_a_server_is_followed_to_its_end(
     exchanges = [
         {"id": "m1", "position": "1-0", "state": "completed"},
         {"id": "m2", "position": "2-0", "state": "completed"},
+        {"id": "m4", "position": "4-0", "state": "withdrawn"},
+        {"id": "m3", "position": "3-0", "state": "steered"},
     ]
     events = (
         'event: text_delta\ndata: {"message": "m2", "text": "Yes."}\n\n'

@@ -1,5 +1,6 @@
 """`pegboard conversations`: find conversations, and get their files, here and from a server."""
 
+import asyncio
 import base64
 import json
 from collections.abc import AsyncGenerator
@@ -8,13 +9,16 @@ from pathlib import Path
 import httpx2
 import pytest
 from tests.cli.conftest import Command
+from tests.features.conversations.made import a_board
 from tests.models.made import Provider, text
 from tests.servers.http.made import client_of
 
 from pegboard.cli.client.conversations import LocalConversations, RemoteConversations
 from pegboard.cli.client.port import ConversationsClient
 from pegboard.cli.client.remote import RemoteBoard
+from pegboard.core.principal import LOCAL
 from pegboard.errors import ConversationNotFound, Unavailable
+from pegboard.features.conversations import NewMessage
 from pegboard.runtime import Pegboard
 from pegboard.testing import ScriptedModel, Turn
 
@@ -101,3 +105,31 @@ async def test_a_server_that_is_away_says_so() -> None:
         remote = RemoteBoard(client, "http://board").conversations
         with pytest.raises(Unavailable, match="cannot be reached"):
             await anext(remote.read_file("c_1", "a.txt"))
+
+
+async def test_the_last_answer_here_is_followed_past_messages_without_one(tmp_path: Path) -> None:
+    gate, begun = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> str:
+        """Wait."""
+        begun.set()
+        await gate.wait()
+        return "waited"
+
+    turns = (Turn(calls=(("wait", {}),)), Turn(text="In French."))
+    async with a_board(tmp_path, *turns, tools=(wait,)) as (board, _):
+        service = board.conversations
+        first = await service.send(NewMessage(text="hi"), principal=LOCAL)
+        await begun.wait()
+        steer = NewMessage(text="in French", conversation=first.conversation, when="steer")
+        await service.send(steer, principal=LOCAL)
+        queued = NewMessage(text="wait", conversation=first.conversation)
+        last = await service.send(queued, principal=LOCAL)
+        await service.withdraw(first.conversation, last.id, principal=LOCAL)
+        gate.set()
+        async for _ in service.follow(first.conversation, until=first.id, principal=LOCAL):
+            pass
+        followed = LocalConversations(service, LOCAL).follow_last(first.conversation, if_open=False)
+        events = [event async for event in followed]
+
+    assert (events[-1].event, events[-1].data["text"]) == ("done", "In French.")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _OK = 300
 _OPEN = ("queued", "working")
+_NOT_ANSWERED = ("withdrawn", "steered")
 
 
 class LocalConversations:
@@ -52,7 +53,8 @@ class LocalConversations:
         """The events of the last answer; none where `if_open` and it has ended."""
         service, caller = self._conversations, self._principal
         _, exchanges = await service.get(conversation, principal=caller)
-        last = max(exchanges, key=lambda item: item.number, default=None)
+        answered = [item for item in exchanges if item.state not in _NOT_ANSWERED]
+        last = max(answered, key=lambda item: item.number, default=None)
         if last is None or (if_open and last.state not in _OPEN):
             return
         async for event in service.follow(conversation, until=last.id, principal=caller):
@@ -124,7 +126,8 @@ class RemoteConversations:
 
         path = f"/conversations/{quote(conversation, safe='')}"
         found = self._check(*await self._ask("GET", path))["exchanges"]
-        last = max(found, key=lambda item: int(item["position"].split("-")[0]), default=None)
+        answered = [item for item in found if item["state"] not in _NOT_ANSWERED]
+        last = max(answered, key=lambda item: int(item["position"].split("-")[0]), default=None)
         if last is None or (if_open and last["state"] not in _OPEN):
             return
         after = {"after": last["position"]}

@@ -127,6 +127,8 @@ class _Session:
             is_told = state != "none"
             if state in {"waiting", "left"}:
                 return state
+            if _is_person():  # who has only seen again how an earlier answer ended
+                state = "completed"
         while True:
             line = await ask_or_leave(_ask_for_line(lines))
             if line is None:
