@@ -66,9 +66,14 @@ def test_an_empty_file_is_an_empty_board() -> None:
             id="one for a list",
         ),
         pytest.param(
+            "agents: foo\n",
+            "board.yaml:1: agents: should be a list, found 'foo'",
+            id="a name for a list of mappings",
+        ),
+        pytest.param(
             "sources:\n  - {kind: functions, files: [a.py]}\n",
             "board.yaml:2: sources[0].files: unknown key; known are kind, name, config, enabled, "
-            "trusted; what a kind of source takes stands under 'config'",
+            "trusted; settings of a source kind belong under 'config'",
             id="a key of the kind",
         ),
         pytest.param(

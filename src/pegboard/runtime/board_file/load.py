@@ -221,14 +221,15 @@ def _advice(detail: ErrorDetails, model: type[BaseModel], found: str) -> str:
         known = _list_fields(model, detail["loc"][:-1])
         there = f"known are {', '.join(known)}"
         if detail["loc"][:1] == ("sources",) and "config" in known:
-            there += "; what a kind of source takes stands under 'config'"
+            there += "; settings of a source kind belong under 'config'"
         return f"unknown key; {did_you_mean(str(detail['loc'][-1]), known, otherwise=there)}"
     if detail["type"] == "missing":
         return "missing; write it here"
     message = detail["msg"]
     for words, ours in _WORDS.items():
         message = re.sub(words, ours, message)
-    if message == "should be a list" and isinstance(detail["input"], str) and found:
+    is_text = isinstance(detail["input"], str)
+    if message == "should be a list" and is_text and found and _takes_text(model, detail["loc"]):
         found += f"; write [{detail['input']!r}]"
     return f"{message[:1].lower()}{message[1:]}{found}"
 
@@ -242,7 +243,19 @@ def _show_value(value: Any) -> str:
     return ""
 
 
+def _takes_text(model: type[BaseModel], place: Place) -> bool:
+    """Whether what is listed at this place is text, rather than mappings for example."""
+    node, definitions = _find_schema(model, place)
+    return _resolve(node.get("items", {}), definitions).get("type") == "string"
+
+
 def _list_fields(model: type[BaseModel], place: Place) -> list[str]:
+    node, _ = _find_schema(model, place)
+    return list(node.get("properties", {}))
+
+
+def _find_schema(model: type[BaseModel], place: Place) -> tuple[Any, Mapping[str, Any]]:
+    """The JSON Schema of a place, and the definitions that it refers to."""
     schema: Any = model.model_json_schema()
     definitions = schema.get("$defs", {})
     node: Any = schema
@@ -255,8 +268,7 @@ def _list_fields(model: type[BaseModel], place: Place) -> list[str]:
             node = node.get("items", {})
         else:
             node = node.get("properties", {}).get(step) or node.get("additionalProperties", {})
-    node = _resolve(node, definitions)
-    return list(node.get("properties", {}))
+    return _resolve(node, definitions), definitions
 
 
 def _resolve(node: Any, definitions: Mapping[str, Any]) -> Any:
