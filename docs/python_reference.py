@@ -6,6 +6,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from importlib import import_module
 from itertools import chain, pairwise
 from types import MappingProxyType
@@ -74,6 +75,21 @@ _SERVICES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
     }
 )
 """Of each property of a board, the modules and names of what it is, takes and gives."""
+_MADE_BY_THE_BOARD = frozenset({"Bases", "Documents"})
+"""Services that are attributes of another service."""
+_INTERNAL: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "Plans": frozenset({"check_in_slices"}),
+        "Runs": frozenset({"end", "follow"}),
+        "Approvals": frozenset({"watch", "catch_up", "expire", "withdraw", "withdraw_ended"}),
+        "Conversations": frozenset({"close", "recover", "notify"}),
+        "Knowledge": frozenset({"close", "wake"}),
+        "Agents": frozenset({"make_request", "select_tools", "find_delegates"}),
+        "KillSwitches": frozenset({"load"}),
+        "CatalogueService": frozenset({"load"}),
+    }
+)
+"""Of each service, the methods that only the board calls."""
 
 
 def api_page() -> str:
@@ -118,6 +134,7 @@ def services_page() -> str:
         for name in names
     }
     services = {next(chain.from_iterable(modules.values())) for modules in _SERVICES.values()}
+    services |= _MADE_BY_THE_BOARD
     rows = [
         f"| `board.{key}` | {', '.join(_links([*chain.from_iterable(modules.values())]))} |"
         for key, modules in _SERVICES.items()
@@ -152,7 +169,7 @@ def _list_imports(homes: Mapping[str, str]) -> Iterator[str]:
 def _section(name: str, thing: object, *, is_service: bool = False) -> str:
     """A name's declaration as it is written, its docstring, and those of its methods.
 
-    A service is made by its board: what it is made of is left out.
+    A service is made by its board: what it is made of is left out, and what only the board calls.
     """
     if inspect.ismodule(thing):
         return f"## {name}\n\n{inspect.getdoc(thing)}"
@@ -165,9 +182,10 @@ def _section(name: str, thing: object, *, is_service: bool = False) -> str:
     if not found:
         return f"## {name}\n\n{_constant_prose(source, name)}"
     if is_service:
-        _leave_out_making(found[-1])
+        _leave_out(found[-1], {"__init__", *_INTERNAL.get(name, ())})
     shown = found[:-1] or found  # a function with overloads is shown by them
     code = "\n".join(line for node in shown for line in _skeleton(node, source.splitlines()))
+    code = _fill_in_constants(code, source)
     parts = [f"## {name}", f"```python\n{code}\n```", _prose(found[-1])]
     if isinstance(found[-1], ast.ClassDef):
         parts += [
@@ -178,14 +196,30 @@ def _section(name: str, thing: object, *, is_service: bool = False) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _leave_out_making(node: Definition) -> None:
+def _leave_out(node: Definition, names: AbstractSet[str]) -> None:
+    """Leave out methods, and what the class is made of."""
+    unknown = names - {getattr(each, "name", "") for each in node.body} - {"__init__"}
+    if unknown:
+        raise LookupError(f"{node.name} has no {', '.join(sorted(unknown))}")
     node.decorator_list = []
-    node.body = [each for each in node.body if getattr(each, "name", "") != "__init__"]
+    node.body = [each for each in node.body if getattr(each, "name", "") not in names]
     match node.body[0]:
         case ast.Expr(value=ast.Constant(value=str(text)) as constant):
             constant.value = re.sub(r"\n +Args:\n(?:\n? {8}.*)*", "", text)
         case _:
             pass
+
+
+def _fill_in_constants(code: str, source: str) -> str:
+    """Write the values of private constants where they are defaults."""
+    values = {
+        target.id: ast.unparse(statement.value)
+        for statement in ast.parse(source).body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        if isinstance(target, ast.Name)
+    }
+    return re.sub(r"(?<== )_[A-Z]\w*", lambda found: values.get(found[0], found[0]), code)
 
 
 def _constant_prose(source: str, name: str) -> str:

@@ -66,3 +66,13 @@ def test_the_index_names_every_page() -> None:
 @pytest.mark.slow
 def test_writing_twice_gives_the_same() -> None:
     assert pages() == generate.pages()
+
+
+def test_services_are_shown_as_a_program_uses_them(folder: Path) -> None:
+    text = (folder / "services.md").read_text(encoding="utf-8")
+
+    assert "## Bases" in text
+    assert "__init__" not in text.partition("## Bases")[2].partition("## StoredDocument")[0]
+    assert "Conversations.send" in text
+    assert "Conversations.recover" not in text
+    assert "= _" not in text

@@ -89,9 +89,9 @@ class Approvals:
     """The approvals of a registry, for callers that may see or decide them.
 
     ```python
-    approvals = Approvals(registry)
-    page = await approvals.list()
-    await approvals.decide(page.approvals[0].id, "approve", note="as agreed")
+    page = await board.approvals.list(principal=LOCAL)
+    [first, *_] = page.approvals
+    await board.approvals.decide(first.id, "approve", note="as agreed", principal=LOCAL)
     ```
 
     Args:

@@ -11,7 +11,7 @@ class Audit:
     """The audit trail of a board.
 
     ```python
-    report = await board.audit.verify()
+    report = await board.audit.verify(principal=LOCAL)
     report.is_intact, report.head
     ```
     """

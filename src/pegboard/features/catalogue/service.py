@@ -40,7 +40,8 @@ class CatalogueService(CatalogueQueries):
     """The tools registered by API, with all their versions; they survive restarts.
 
     ```python
-    [made] = await board.catalogue.register([{"tool_id": "hello_v1", "type": "RestAPI"}])
+    documents = [{"tool_id": "hello_v1", "type": "RestAPI"}]
+    [made] = await board.catalogue.register(documents, principal=LOCAL)
     ```
 
     Args:

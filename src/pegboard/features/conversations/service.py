@@ -82,8 +82,9 @@ class Conversations:
     """Conversations of callers with agents, limited to those that the caller may see.
 
     ```python
-    exchange = await board.conversations.send(NewMessage(text="Where is order 7?"))
-    async for event in board.conversations.follow(exchange.conversation, until=exchange.id):
+    conversations, message = board.conversations, NewMessage(text="Where is order 7?")
+    sent = await conversations.send(message, principal=LOCAL)
+    async for event in conversations.follow(sent.conversation, until=sent.id, principal=LOCAL):
         print(event.event, event.data)
     ```
 

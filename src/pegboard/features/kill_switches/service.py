@@ -59,8 +59,8 @@ class KillSwitches:
     """Turns tools and sources off for every caller on every server, from the next call on.
 
     ```python
-    await board.switches.off("tool", "shop__*", reason="it charges twice")
-    await board.switches.on("tool", "shop__*")
+    await board.switches.off("tool", "shop__*", reason="it charges twice", principal=LOCAL)
+    await board.switches.on("tool", "shop__*", principal=LOCAL)
     ```
 
     Args:

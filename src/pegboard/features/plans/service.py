@@ -78,7 +78,8 @@ class Plans:
     """Makes, checks and stores plans; runs nothing.
 
     ```python
-    made = await board.plans.make(PlanRequest(goal="summarize_webpage", params={"url": "..."}))
+    request = PlanRequest(goal="summarize_webpage", params={"url": "..."})
+    made = await board.plans.make(request, principal=LOCAL)
     made.preview.faults
     ```
 

@@ -56,8 +56,8 @@ class Runs:
     """Runs of plans and graphs, limited to those that the caller may see.
 
     ```python
-    view = await board.runs.start_plan(plan_id, {"url": "https://example.com"})
-    view = await board.runs.wait(view.id)
+    view = await board.runs.start_plan(plan_id, {"url": "https://example.com"}, principal=LOCAL)
+    view = await board.runs.wait(view.id, principal=LOCAL)
     view.result.state, view.result.output
     ```
 
