@@ -26,6 +26,22 @@ def test_tools_searches_and_filters_as_json(pegboard: Command) -> None:
     assert [tool["name"] for tool in admin] == ["my__wipe"]
 
 
+def test_a_search_is_short_for_people_and_whole_for_scripts(
+    pegboard: Command, folder: Path
+) -> None:
+    tools = folder / "tools.py"
+    more = "".join(
+        f'@tool(effect="read")\ndef wave{n}() -> str:\n    """Wave a flag."""\n    return ""\n\n'
+        for n in range(25)
+    )
+    tools.write_text(f"{tools.read_text()}\n\n{more}")
+    shown = pegboard("tools", "--search", "wave a flag")
+    found = json.loads(pegboard("tools", "--search", "wave a flag", "--json").stdout)
+
+    assert len(shown.stdout.splitlines()) == 21
+    assert len(found) == 25
+
+
 def test_show_has_the_whole_spec(pegboard: Command) -> None:
     spec = json.loads(pegboard("show", "my__greet", "--json").stdout)
     text = pegboard("show", "my__greet").stdout

@@ -37,7 +37,7 @@ def tools(
         int | None,
         typer.Option(
             min=1,
-            help="Maximum number of entries.  [default: 20 with --search, else 1000]",
+            help="Maximum number of entries.  [default: 1000; 20 with --search unless --json]",
         ),
     ] = None,
     board: BoardOption = None,
@@ -49,7 +49,7 @@ def tools(
     from pegboard.registry.prepared_search import BY_WORDS_ONLY
     from pegboard.registry.search import ToolQuery
 
-    most = limit or (_MAX_FOUND if search else _MAX_LISTED)
+    most = limit or (_MAX_FOUND if search and not json else _MAX_LISTED)
     query = ToolQuery(
         query=search,
         source=source,
