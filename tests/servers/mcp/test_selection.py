@@ -1,5 +1,6 @@
 """Which part of a board is served, and how it is named."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -213,6 +214,14 @@ async def test_globs_that_fit_something_say_nothing(path: Path, globs: tuple[str
         assert check_globs(BoardSelection(only=globs), board) == []
 
 
+def _only(glob: str) -> BoardSelection:
+    return BoardSelection(only=("std__*", glob))
+
+
+def _listed(glob: str) -> BoardSelection:
+    return BoardSelection(listed=("std__*", glob))
+
+
 @pytest.mark.parametrize(
     ("glob", "said"),
     [
@@ -225,12 +234,29 @@ async def test_globs_that_fit_something_say_nothing(path: Path, globs: tuple[str
     ],
     ids=["misspelt", "glob", "bare"],
 )
-async def test_what_nothing_can_fit_is_refused(path: Path, glob: str, said: str) -> None:
+@pytest.mark.parametrize("choose", [_only, _listed])
+async def test_what_nothing_can_fit_is_refused(
+    path: Path, glob: str, said: str, choose: Callable[[str], BoardSelection]
+) -> None:
     async with Pegboard(path, settings=Settings()) as board:
         with pytest.raises(InvalidRequest) as refused:
-            check_globs(BoardSelection(only=("std__*", glob)), board)
+            check_globs(choose(glob), board)
 
     assert str(refused.value) == said
+
+
+async def test_a_list_of_no_tools_is_none_of_misspelt_globs(path: Path) -> None:
+    async with Pegboard(path, settings=Settings()) as board:
+        selection = BoardSelection(listed=("",))
+        check_selection(selection, board, principal=LOCAL)
+
+        assert check_globs(selection, board) == []
+
+
+async def test_a_list_of_tools_of_an_unknown_source_is_refused(path: Path) -> None:
+    async with Pegboard(path, settings=Settings()) as board:
+        with pytest.raises(InvalidRequest, match="did you mean 'std'"):
+            check_selection(BoardSelection(listed=("stt__*",)), board, principal=LOCAL)
 
 
 @pytest.mark.slow

@@ -116,7 +116,8 @@ def check_selection(selection: BoardSelection, board: Pegboard, *, principal: Pr
         InvalidRequest: A source is unknown; the message suggests names.
     """
     named = [*selection.sources, *((selection.own,) if selection.own else ())]
-    begun = {split_wire_name(glob)[0] for glob in (*selection.only, *selection.exclude)} - {""}
+    globs = (*selection.only, *selection.exclude, *selection.listed)
+    begun = {split_wire_name(glob)[0] for glob in globs} - {""}
     if not named and not begun:
         return
     known = set(_list_sources(board, principal))
@@ -130,9 +131,10 @@ def check_selection(selection: BoardSelection, board: Pegboard, *, principal: Pr
 
 
 def check_globs(selection: BoardSelection, board: Pegboard) -> list[str]:
-    """Refuse globs of `only` that match nothing, unless a source may still provide a match.
+    """Refuse globs of `only` and `listed` that match nothing.
 
-    This is for the operator: hidden names match too, and may be named.
+    A glob that a source may still provide a match for is not refused. This is for the operator:
+    hidden names match too, and may be named.
 
     Returns:
         A warning for each glob that matches nothing yet, with the sources that may provide a
@@ -141,11 +143,12 @@ def check_globs(selection: BoardSelection, board: Pegboard) -> list[str]:
     Raises:
         InvalidRequest: A glob matches nothing, and all sources that it could mean are listed.
     """
-    if not selection.only:
+    globs = (*selection.only, *filter(None, selection.listed))  # an empty one lists no tools
+    if not globs:
         return []
     names = list(_names(board))
     warnings: list[str] = []
-    for glob in selection.only:
+    for glob in globs:
         if any(fnmatchcase(name, glob) for name in names):
             continue
         missing = [
