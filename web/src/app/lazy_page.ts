@@ -3,10 +3,10 @@ import type { ComponentType } from "react";
 import { UI } from "../api/address";
 import { Unreachable } from "../api/errors";
 
-/** Whether the server answers at all. */
+/** Whether the server answers, rather than a proxy in its place. */
 export function answers(): Promise<boolean> {
   return fetch(`${UI}/`, { method: "HEAD", cache: "no-store" }).then(
-    () => true,
+    (answer) => answer.status < 500,
     () => false,
   );
 }

@@ -54,12 +54,14 @@ interface FailureProps {
   what: string;
   error: Error;
   retry?: () => void;
+  /** Whether it is tried again now. */
+  isTrying?: boolean;
   /** Shown instead of a 404: "There is no such tool". */
   missing?: string;
 }
 
 /** What could not be loaded, why, and what can be done. */
-export function Failure({ what, error, retry, missing }: FailureProps) {
+export function Failure({ what, error, retry, isTrying = false, missing }: FailureProps) {
   const seconds = useCountdown(error instanceof ApiError ? error.retryAfter : 0);
   if (error instanceof ApiError && error.status === 404 && missing)
     return <Empty title={missing}>{messages.notForYou}</Empty>;
@@ -81,7 +83,7 @@ export function Failure({ what, error, retry, missing }: FailureProps) {
       title={what}
       actions={
         retry && (
-          <button type="button" className="btn" onClick={retry} disabled={seconds > 0}>
+          <button type="button" className="btn" onClick={retry} disabled={seconds > 0 || isTrying}>
             <RotateCw className="i s" />{" "}
             {seconds > 0 ? messages.tryAgainIn(seconds) : messages.tryAgain}
           </button>
