@@ -1,6 +1,13 @@
 import { expect, test } from "vitest";
 import type { Doc } from "../src/api/knowledge";
-import { dropDocument, type Pages, putDocument, shareDone } from "../src/stream/base_events";
+import {
+  advanceBatch,
+  dropDocument,
+  NO_BATCH,
+  type Pages,
+  putDocument,
+  shareDone,
+} from "../src/stream/base_events";
 import { sortChosen } from "../src/stream/chosen_files";
 import { catalogues } from "../src/words/catalogues";
 import { evidence } from "../src/words/evidence";
@@ -71,6 +78,20 @@ test("what is under way counts its steps, and what waits counts nothing", () => 
   expect(shareDone([half, item("b", "waiting", 1)], 2, 2)).toBeCloseTo(0.3125);
   expect(shareDone([half, item("c", "ready", 1)], 2, 4)).toBeCloseTo(0.65625);
   expect(shareDone([item("c", "ready", 1)], 0, 0)).toBe(1);
+});
+
+test("the progress of a batch falls back only where more is taken in", () => {
+  const half = { ...item("a", "embedding", 1), step: 4, done: 30, total: 60 };
+  const begun = advanceBatch(NO_BATCH, [half, half], 2);
+  const isReady = advanceBatch(begun, [half], 2); // the count is read a second later
+  const counted = advanceBatch(isReady, [half], 1);
+  const more = advanceBatch(counted, [half, item("b", "waiting", 1), item("c", "waiting", 1)], 3);
+
+  expect(begun.share).toBeCloseTo(0.875);
+  expect(isReady).toEqual(begun);
+  expect(counted.share).toBeCloseTo(0.9375);
+  expect(more.share).toBeLessThan(0.5);
+  expect(advanceBatch(more, [], 0)).toEqual(NO_BATCH);
 });
 
 test("only files that hold a text are sent, and hidden ones are left out in silence", () => {

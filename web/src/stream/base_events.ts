@@ -59,6 +59,27 @@ function layOut(shown: Pages, documents: Doc[]): Pages {
   return { pages: [{ documents, next_cursor }], pageParams: shown.pageParams.slice(0, 1) };
 }
 
+/** What is shown of all that is taken in together: how many there were at most, and how far they are, 0 to 1. */
+export interface Batch {
+  most: number;
+  share: number;
+}
+
+export const NO_BATCH: Batch = { most: 0, share: 0 };
+
+/**
+ * How far a batch is now, of which `shown` was shown before.
+ *
+ * The list of documents is newer than `count` for a moment, so that the share falls only where more is taken in
+ * than before.
+ */
+export function advanceBatch(shown: Batch, documents: readonly Doc[], count: number): Batch {
+  if (count === 0) return NO_BATCH;
+  const most = Math.max(count, shown.most);
+  const share = shareDone(documents, count, most);
+  return { most, share: most > shown.most ? share : Math.max(share, shown.share) };
+}
+
 /**
  * How far all that is taken in is, 0 to 1.
  *

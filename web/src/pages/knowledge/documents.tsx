@@ -4,7 +4,7 @@ import { useState } from "react";
 import { type Base, type Doc, documentsQuery, STATES, type StateFilter } from "../../api/knowledge";
 import { MarkIcon } from "../../parts/marks";
 import { Failure, Skeleton } from "../../parts/states";
-import { groupOf, shareDone } from "../../stream/base_events";
+import { advanceBatch, groupOf, NO_BATCH } from "../../stream/base_events";
 import { useBaseUploads } from "../../stream/use_base_uploads";
 import { knowledge } from "../../words/knowledge";
 import { messages } from "../../words/messages";
@@ -129,11 +129,11 @@ interface TakingInProps {
 
 /** All that is taken in now, together: those that became ready since it began count as done. */
 function TakingIn({ documents, count }: TakingInProps) {
-  const [most, setMost] = useState(count);
-  if (count > most) setMost(count);
-  if (count === 0 && most > 0) setMost(0);
+  const [shown, setShown] = useState(NO_BATCH);
+  const batch = advanceBatch(shown, documents, count);
+  if (batch.most !== shown.most || batch.share !== shown.share) setShown(batch);
   if (count === 0) return null;
-  const share = Math.floor(100 * shareDone(documents, count, Math.max(count, most)));
+  const share = Math.floor(100 * batch.share);
   return (
     <div className="taking" role="group" aria-label={knowledge.takenIn}>
       <div className="line">
