@@ -32,7 +32,10 @@ const render = (text: string) =>
 test.each(["word ".repeat(400), "line\n".repeat(20)])(
   "a long message is cut, and can be read whole",
   (text) => {
-    expect(render(text)).toContain(messages.showMessage);
+    const drawn = render(text);
+
+    expect(drawn).toContain(messages.showMessage);
+    expect(drawn).toContain('aria-expanded="false"');
   },
 );
 

@@ -120,6 +120,7 @@ export const messages = {
   asMarkdown: "Download as Markdown",
   asJson: "Download as JSON",
   showMessage: "Show the whole message",
+  showLess: "Show less",
   changeMessage: "Change the message",
   reachedAgent: "Reached the agent while it worked",
   waitsForAnswer: "Waits for the answer in progress",

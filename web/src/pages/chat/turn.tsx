@@ -64,7 +64,7 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
     setLeft(true);
   };
   const { text } = exchange;
-  const isCut = !isOpen && (text.length > MOST_LETTERS || text.split("\n").length > MOST_LINES);
+  const isLong = text.length > MOST_LETTERS || text.split("\n").length > MOST_LINES;
   const change = useMutation({
     mutationFn: (message: string) =>
       sendMessage({ message, conversation: exchange.conversation, instead_of: exchange.id }),
@@ -88,7 +88,8 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
           dir="auto"
           autoFocus
           onKeyDown={(event) => {
-            if (event.key === "Escape") leave();
+            // While a word is composed, Escape is for the input method.
+            if (event.key === "Escape" && !event.nativeEvent.isComposing) leave();
           }}
           rows={Math.min(8, Math.max(2, draft.split("\n").length))}
           value={draft}
@@ -108,7 +109,7 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
   const said = (
     <div className="said-row">
       <p
-        className={isCut ? "said is-cut" : "said"}
+        className={isLong && !isOpen ? "said is-cut" : "said"}
         title={formatFull(exchange.created_at)}
         dir="auto"
       >
@@ -120,6 +121,7 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
           className="icon-btn small"
           aria-label={messages.changeMessage}
           autoFocus={wasLeft}
+          onBlur={() => setLeft(false)}
           onClick={() => setDraft(exchange.text)}
         >
           <Pencil className="i s" aria-hidden="true" />
@@ -127,12 +129,17 @@ function Said({ exchange, isLast }: { exchange: Exchange; isLast: boolean }) {
       )}
     </div>
   );
-  if (!isCut) return said;
+  if (!isLong) return said;
   return (
     <>
       {said}
-      <button type="button" className="btn quiet sm" onClick={() => setOpen(true)}>
-        {messages.showMessage}
+      <button
+        type="button"
+        className="btn quiet sm"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {isOpen ? messages.showLess : messages.showMessage}
       </button>
     </>
   );
