@@ -24,17 +24,19 @@ export function CopyButton({ text, label, word }: CopyButtonProps) {
   if (!navigator.clipboard) return null;
   const Icon = isCopied ? Check : Copy;
   return (
-    <button
-      type="button"
-      className={word ? "btn quiet sm copy" : "icon-btn small copy"}
-      aria-label={label}
-      onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
-    >
-      <Icon className="i s" aria-hidden="true" />
-      {word && (isCopied ? messages.copied : word)}
+    <>
+      <button
+        type="button"
+        className={word ? "btn quiet sm copy" : "icon-btn small copy"}
+        aria-label={label}
+        onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
+      >
+        <Icon className="i s" aria-hidden="true" />
+        {word && (isCopied ? messages.copied : word)}
+      </button>
       <span className="sr" role="status">
         {isCopied && messages.copied}
       </span>
-    </button>
+    </>
   );
 }
