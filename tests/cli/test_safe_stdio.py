@@ -37,6 +37,15 @@ def test_a_closed_stdout_swallows_the_answer(command: str, folder: Path) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("command", ["chat", "call my__greet -"])
+def test_a_closed_stdin_is_one_that_has_ended(command: str, folder: Path) -> None:
+    closed, ended = _shell(f"{command} <&-", folder), _shell(f"{command} </dev/null", folder)
+
+    assert "Traceback" not in closed.stderr
+    assert (closed.returncode, closed.stderr) == (ended.returncode, ended.stderr)
+
+
+@pytest.mark.slow
 def test_a_closed_stderr_keeps_the_answer_and_the_code(folder: Path) -> None:
     well, wrong = _shell("tools 2>&-", folder), _shell("show nosuch 2>&-", folder)
 

@@ -1,4 +1,4 @@
-"""Makes stdout and stderr safe: they may be closed, full, or lack characters."""
+"""Makes the standard streams safe: they may be closed, and stdout and stderr full or narrow."""
 
 import errno
 import io
@@ -20,7 +20,7 @@ def safe_streams() -> Generator[None]:
     Raises:
         SystemExit: As the command ended, or 1 if stdout did not take the whole answer.
     """
-    with _replace_stream("stdout") as out, _replace_stream("stderr") as err:
+    with _open_stdin(), _replace_stream("stdout") as out, _replace_stream("stderr") as err:
         try:
             try:
                 yield
@@ -56,6 +56,21 @@ class _StreamWithFault(io.TextIOWrapper):
         except OSError as error:
             self.fault = error
             raise
+
+
+@contextmanager
+def _open_stdin() -> Generator[None]:
+    """Let a closed stdin be one that has ended; a file opened later would get its number."""
+    before: Any = sys.stdin
+    if before is not None:
+        yield
+        return
+    with Path(os.devnull).open(encoding="utf-8") as empty:
+        sys.stdin = empty
+        try:
+            yield
+        finally:
+            sys.stdin = before
 
 
 @contextmanager
