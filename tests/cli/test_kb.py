@@ -73,7 +73,9 @@ async def test_a_file_is_put_in_asked_and_removed(tmp_path: Path) -> None:
         assert (await kb.list_documents(base["id"]))["documents"] == []
         lines.clear()
         show_answer(await kb.ask("handbook", asked), lines.append)
-        assert lines[0].startswith("handbook: it has no documents yet: 'pegboard kb add handbook'")
+        assert lines[0] == (
+            "handbook: it has no documents yet: 'pegboard kb add handbook FILE' adds one"
+        )
         await kb.remove("handbook", "")
         with pytest.raises(ResourceNotFound):
             await kb.list_documents("handbook")
@@ -144,6 +146,22 @@ def test_what_could_not_be_searched_is_told() -> None:
         "handbook: the reranker failed, so this is in the order without it",
         "Nothing was found.",
     ]
+
+
+def test_an_empty_base_of_the_board_file_says_how_its_documents_are_taken_in(
+    pegboard: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "guides").mkdir()
+    board = tmp_path / "declared.yaml"
+    board.write_text("knowledge:\n  - {name: guides, folder: guides}\n")
+    where = ("--board", str(board), "--data", str(tmp_path / "data"))
+
+    asked = pegboard("kb", "ask", "guides", "What?", "--mode", "simple", *where)
+
+    assert asked.stdout.splitlines()[0] == (
+        "guides: it has no documents yet: 'pegboard kb add guides' takes in those that the board "
+        "file names, 'pegboard kb add guides FILE' adds one"
+    )
 
 
 def test_the_pages_that_changed_are_named() -> None:

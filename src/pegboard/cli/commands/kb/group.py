@@ -1,6 +1,6 @@
 """`pegboard kb`: put documents into knowledge bases, and ask them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -178,16 +178,21 @@ def ask(
     json: JsonOption = False,
 ) -> None:
     """Ask a base; the answer is quotes with their documents and pages."""
+    declared: set[str] = set()
+
+    async def find(client: "BoardClient") -> Mapping[str, Any]:
+        answer = await client.knowledge.ask(base, {"question": question, "mode": mode})
+        if not json and any(_is_empty(look) for look in answer["looks"]):
+            bases = (await client.knowledge.list_bases())["bases"]
+            declared.update(item["name"] for item in bases if item["is_declared"])
+        return answer
+
     with exit_on_error():
-        answer = with_client(
-            settings(board, data, url, keep="write"),
-            lambda client: client.knowledge.ask(base, {"question": question, "mode": mode}),
-            opens="named",
-        )
+        answer = with_client(settings(board, data, url, keep="write"), find, opens="named")
     if json:
         say_json(answer)
         return
-    show_answer(answer, say)
+    show_answer(answer, say, declared=declared)
 
 
 @kb.command()
@@ -226,10 +231,12 @@ def remove(
     say(f"deleted: {document or base}")
 
 
-def show_answer(answer: Mapping[str, Any], tell: Callable[[str], None]) -> None:
-    """Print what was found for a question."""
+def show_answer(
+    answer: Mapping[str, Any], tell: Callable[[str], None], *, declared: Collection[str] = ()
+) -> None:
+    """Print what was found for a question; `declared` are the names of the board file's bases."""
     for look in answer["looks"]:
-        for text in _list_shortcomings(look):
+        for text in _list_shortcomings(look, is_declared=look["name"] in declared):
             tell(f"{look['name']}: {text}")
     if answer["mode"] == "simple":
         scores = {hit["piece"]: hit["score"] for hit in answer["hits"]}
@@ -306,18 +313,19 @@ async def _wait(kb: "KnowledgeClient", base: str, progress: DocumentProgress) ->
         await asyncio.sleep(_LOOK_AGAIN)
 
 
-def _list_shortcomings(look: Mapping[str, Any]) -> list[str]:
+def _is_empty(look: Mapping[str, Any]) -> bool:
+    return not look["failure"] and not look["documents"] and not look["not_ready"]
+
+
+def _list_shortcomings(look: Mapping[str, Any], *, is_declared: bool) -> list[str]:
     """What of a base was not searched, and why."""
     found = [_SKIPPED[stage] for stage in look["skipped"] if stage in _SKIPPED]
     if look["failure"]:
         found.insert(0, f"not searched: {look['failure']}")
-    elif not look["documents"] and not look["not_ready"]:
+    elif _is_empty(look):
         command = f"'pegboard kb add {look['name']}"
-        found.insert(
-            0,
-            f"it has no documents yet: {command}' takes in those that the board file names, "
-            f"{command} FILE' a file",
-        )
+        named = f"{command}' takes in those that the board file names, " if is_declared else ""
+        found.insert(0, f"it has no documents yet: {named}{command} FILE' adds one")
     return found
 
 
