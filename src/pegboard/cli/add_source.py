@@ -188,9 +188,9 @@ def show_source(path: Path, entry: Mapping[str, Any], loaded: "LoadedBoard") -> 
     note(count_noun(len(rows), "tool"))
     if len(rows) > _MAX_SHOWN:
         note(
-            f"the first {_MAX_SHOWN} are shown; 'pegboard tools' lists all. A model is shown few "
-            "of many and finds the others; MCP clients get all of them, unless you choose "
-            "('pegboard mcp --list' or '--only')"
+            f"The first {_MAX_SHOWN} are shown; 'pegboard tools' lists all. Agents are shown the "
+            "tools that fit; MCP clients get every tool unless you select some "
+            "('pegboard mcp --list' or '--only')."
         )
     for name, reason in faults:
         note(f"pegboard: '{name}' was added, but cannot be used yet: {reason}")

@@ -13,8 +13,8 @@ _CHUNK = 65_536
 class InputLines:
     """Reads stdin line by line in a thread, so that what this process runs goes on meanwhile.
 
-    It reads the file descriptor itself: a read can so be ended, which one of `sys.stdin` cannot. A
-    terminal gives its lines one by one, so that other prompts may read `sys.stdin` between two.
+    It reads the file descriptor, because a read of `sys.stdin` cannot be cancelled. A terminal
+    gives its lines one by one, so that other prompts may read `sys.stdin` between two.
     Where a program has put text in the place of `sys.stdin`, there is no descriptor, and no wait.
     """
 
