@@ -335,7 +335,7 @@ def a_grant(id: str = "gr1", **changes: Any) -> ConversationGrant:
 
 
 async def test_grants_stand_until_they_are_revoked(kept: Storage, other: Storage) -> None:
-    narrow = a_grant("gr2", arguments_digest="d", shown={"text": "a"})
+    narrow = a_grant("gr2", arguments_digest="d", shown={"text": "a"}, account="c1 2.0")
     for grant in (a_grant(), narrow, a_grant()):
         assert await other.conversations.grant("c1", grant)
 

@@ -34,6 +34,7 @@ class ApprovalSubject(Struct, frozen=True, kw_only=True):
         reason: Why the policy asks.
         by: Who may decide it, as of `Decision.by`.
         rule: The rule that asks, as of `Decision.rule`.
+        account: The account that the call acts with, as of `Credential.account`; empty for none.
         is_single: Whether no standing approval answers it, as where the run has read untrusted text
             or another person has to decide.
     """
@@ -44,6 +45,7 @@ class ApprovalSubject(Struct, frozen=True, kw_only=True):
     reason: str
     by: str = ""
     rule: str = ""
+    account: str = ""
     is_single: bool = False
 
 
@@ -91,6 +93,7 @@ async def find_grant(
                 definition_digest=subject.definition_digest,
                 reason=subject.reason,
                 arguments_digest=subject.arguments_digest,
+                account=subject.account,
             )
         ),
         None,
@@ -247,6 +250,7 @@ def _question(
         node_id=_node(call),
         expires_at=now + ttl if ttl else None,
         credential="" if call.credential is None else call.credential.about.label,
+        account=subject.account,
     )
 
 

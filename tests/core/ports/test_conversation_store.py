@@ -13,7 +13,13 @@ from pegboard.core.ports.conversation_store import (
 from pegboard.core.principal import Principal
 from pegboard.storage import MemoryStorage
 
-CALL = {"tool": "post", "definition_digest": "x", "reason": "asked", "arguments_digest": "d"}
+CALL = {
+    "tool": "post",
+    "definition_digest": "x",
+    "reason": "asked",
+    "arguments_digest": "d",
+    "account": "",
+}
 
 
 @pytest.mark.parametrize(
@@ -25,8 +31,9 @@ CALL = {"tool": "post", "definition_digest": "x", "reason": "asked", "arguments_
         ("", {"tool": "erase"}, False),
         ("", {"definition_digest": "y"}, False),
         ("", {"reason": "another rule"}, False),
+        ("", {"account": "c1 2.0"}, False),
     ],
-    ids=["any arguments", "these", "others", "tool", "definition", "reason"],
+    ids=["any arguments", "these", "others", "tool", "definition", "reason", "account"],
 )
 def test_a_grant_covers_calls_like_the_approved_one(
     digest: str, call: dict[str, Any], covers: bool

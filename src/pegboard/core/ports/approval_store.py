@@ -34,6 +34,7 @@ class Approval(Struct, frozen=True, kw_only=True):
             decision approves.
         source: The source of such an account.
         credential: The account that the call acts with, where it is one of a caller.
+        account: The same account, as of `Credential.account`.
         grant: The standing approval that has approved it; empty for a person.
         rule: The rule that asks, as of `Decision.rule`.
         is_single: Whether it can be approved once only, and no standing approval answers it.
@@ -69,6 +70,7 @@ class Approval(Struct, frozen=True, kw_only=True):
     kind: ApprovalKind = "call"
     source: str = ""
     credential: str = ""
+    account: str = ""
     by: str = ""
     rule: str = ""
     is_single: bool = False

@@ -32,6 +32,7 @@ class ConversationGrant(Struct, frozen=True, kw_only=True, omit_defaults=True):
             covered.
         arguments_digest: Of the only arguments that it covers; empty for any.
         shown: These arguments for display, redacted; None for any.
+        account: The account that the calls act with, as of `Credential.account`; empty for none.
         approval: The approval that it was given with.
         granted_at: Unix seconds.
     """
@@ -46,12 +47,19 @@ class ConversationGrant(Struct, frozen=True, kw_only=True, omit_defaults=True):
     arguments_digest: str = ""
     shown: Any = None
     definition_digest: str = ""
+    account: str = ""
 
     def covers(
-        self, *, tool: str, definition_digest: str, reason: str, arguments_digest: str
+        self,
+        *,
+        tool: str,
+        definition_digest: str,
+        reason: str,
+        arguments_digest: str,
+        account: str,
     ) -> bool:
         """Whether a call needs no further approval."""
-        if (self.tool, self.reason) != (tool, reason):
+        if (self.tool, self.reason, self.account) != (tool, reason, account):
             return False
         if not self.definition_digest or self.definition_digest != definition_digest:
             return False

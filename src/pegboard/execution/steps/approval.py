@@ -41,10 +41,11 @@ def approve(target: CompiledTool, environment: CallEnvironment, following: Handl
 
     async def ask(call: CallState, decision: Decision) -> ToolResult:
         arguments = fingerprint(call)
-        reason = decision.reason
+        reason, account = decision.reason, ""
         if call.credential is not None:  # a standing approval covers no other account
             about = call.credential.about
             whose = await environment.handle_of(about.owner) or about.owner
+            account = about.account
             reason = f"{reason}, with the account {about.describe(whose)}"
         subject = ApprovalSubject(
             digest=digest_call(call, spec, arguments),
@@ -53,6 +54,7 @@ def approve(target: CompiledTool, environment: CallEnvironment, following: Handl
             reason=reason,
             by=decision.by,
             rule=decision.rule,
+            account=account,
             is_single=bool(decision.by) or policy.asks_for_trust(decision),
         )
         grant = await find_grant(call, spec, environment, subject=subject)
@@ -102,6 +104,7 @@ def spend(target: CompiledTool, environment: CallEnvironment, following: Handler
                 reason=approval.reason,
                 by=approval.by,
                 rule=approval.rule,
+                account=approval.account,
                 is_single=approval.is_single,
             )
             new = await request_approval(call, spec, environment, subject=subject)

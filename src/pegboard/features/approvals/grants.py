@@ -124,6 +124,7 @@ class Grants:
             granted_at=approval.decided_at or self._registry.environment.now(),
             arguments_digest=approval.arguments_digest if is_narrow else "",
             shown=approval.shown if is_narrow else None,
+            account=approval.account,
         )
         if not await self._conversations.grant(conversation.id, grant):
             return []
@@ -136,6 +137,7 @@ class Grants:
                 definition_digest=item.definition_digest,
                 reason=item.reason,
                 arguments_digest=item.arguments_digest,
+                account=item.account,
             )
         ]
 
