@@ -20,8 +20,8 @@ from pegboard.secrets.token_endpoint import HttpTokenEndpoint
         ),
         (
             200,
-            {"access_token": "a", "refresh_token": "r", "expires_in": "60"},
-            TokenAnswer(access_token="a", refresh_token="r", lifetime=60.0),
+            {"access_token": "a", "refresh_token": "r", "expires_in": "60", "scope": "b c"},
+            TokenAnswer(access_token="a", refresh_token="r", lifetime=60.0, scopes=("b", "c")),
         ),
         (400, {"error": "invalid_grant"}, TokenRefusal(error="invalid_grant")),
         (401, {"error": "invalid_client"}, TokenRefusal(error="invalid_client")),

@@ -33,6 +33,8 @@ class Credential(Struct, frozen=True, kw_only=True):
         given_at: Unix seconds when its owner last gave another value or connected it again; 0 for
             never.
         scopes: What the next consent asks for beside the usual scopes, since a call lacked them.
+        granted: The scopes that the system has named, where the consent asked for none: another one
+            that asks for further scopes asks for them too.
     """
 
     id: str
@@ -50,6 +52,7 @@ class Credential(Struct, frozen=True, kw_only=True):
     expires_at: float | None = None
     version: int = 1
     scopes: tuple[str, ...] = ()
+    granted: tuple[str, ...] = ()
     given_at: float = 0.0
 
     @property

@@ -22,6 +22,7 @@ _SYNONYMS = {
 """What GitHub answers, with the status 200, for the errors of RFC 6749."""
 _NAMES = ("preferred_username", "login", "email", "name", "sub", "id")
 _MAX_NAME = 200
+_MAX_SCOPE = 2_000
 
 
 class HttpTokenEndpoint:
@@ -152,11 +153,13 @@ def _read_tokens(response: HttpResponse) -> TokenAnswer | TokenRefusal:
         raise Unavailable("The authorization server answered without an access token.")
     if kind.lower() != "bearer":
         raise Unavailable("The authorization server gives no bearer tokens.", permanent=True)
+    scope = about.get("scope")
     refresh, seconds = about.get("refresh_token"), about.get("expires_in")
     return TokenAnswer(
         access_token=token,
         refresh_token=refresh if isinstance(refresh, str) else "",
         lifetime=_read_seconds(seconds),
+        scopes=tuple(scope[:_MAX_SCOPE].split()) if isinstance(scope, str) else (),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from msgspec import structs
 from tests.features.credentials.made import (
     ADA,
     BOB,
@@ -17,8 +18,10 @@ from tests.features.credentials.made import (
     token_server,
 )
 
+from pegboard.core.credential import Credential, Secret
+from pegboard.core.ports.accounts.credential_store import StoredCredential
 from pegboard.core.ports.accounts.credentials import CallerAuth, OAuthSettings
-from pegboard.errors import AccessDenied, InvalidRequest
+from pegboard.errors import AccessDenied, CredentialMissing, InvalidRequest
 from pegboard.features.credentials import CredentialTarget
 from pegboard.features.credentials.connections import LIFETIME, Connections, StartedConnection
 from pegboard.testing import FakeClock
@@ -119,7 +122,8 @@ class Found:
         scopes: Sequence[str] = (),
     ) -> OAuthSettings:
         self.scopes.append(scopes)
-        return replace(self.settings, server=settings.server)
+        wanted = (*self.settings.scopes, *scopes)
+        return replace(self.settings, server=settings.server, scopes=wanted)
 
     async def find_issuer(self, server: str) -> str:
         return self.settings.issuer
@@ -178,6 +182,94 @@ async def test_scopes_that_a_system_does_not_give_are_not_asked_for_again(
 
     asked = [parse_qs(urlsplit(it.url).query).get("scope") for it in (started, again)]
     assert asked == [["admin"], None]
+
+
+async def give_scopes(office: Office, id_: str, *scopes: str) -> tuple[str, ...]:
+    """An API refuses a call of Bob's that lacks these; what the account lacks then."""
+    stored = await office.parts.store.credential(id_)
+    assert stored is not None
+    with pytest.raises(CredentialMissing):
+        await office.resolver.extend(stored, scopes, tool="github__find", principal=BOB)
+    known = await office.parts.store.credential(id_)
+    return () if known is None else known.about.scopes
+
+
+def scopes_of(started: StartedConnection) -> list[str]:
+    (asked,) = parse_qs(urlsplit(started.url).query).get("scope", [""])
+    return asked.split()
+
+
+async def test_scopes_that_calls_have_lacked_one_after_the_other_are_asked_for_together(
+    office: Office,
+) -> None:
+    connections: Connections = office.service.connections
+    id_ = await finish(office, await connections.start("github", principal=BOB))
+    for scope in ("read", "write"):
+        await give_scopes(office, id_, scope)
+        started = await connections.start("github", principal=BOB)
+        await finish(office, started)
+
+    assert scopes_of(started) == ["read", "write"]
+
+
+async def test_further_scopes_are_asked_for_beside_those_that_the_server_gave_by_itself(
+    server: tuple[TokenServer, Office, FakeClock],
+) -> None:
+    endpoint, office, _ = server
+    connections: Connections = office.service.connections
+    endpoint.answer = {"access_token": "a", "token_type": "Bearer", "scope": "read offline"}
+    id_ = await finish(office, await connections.start("github", principal=BOB))
+    again = await connections.start("github", principal=BOB)
+    await give_scopes(office, id_, "admin")
+
+    assert scopes_of(again) == []
+    assert scopes_of(await connections.start("github", principal=BOB)) == [
+        "read",
+        "offline",
+        "admin",
+    ]
+
+
+async def test_a_consent_that_was_not_finished_is_begun_again_without_the_further_scopes(
+    office: Office,
+) -> None:
+    connections: Connections = office.service.connections
+    id_ = await finish(office, await connections.start("github", principal=BOB))
+    await give_scopes(office, id_, "made-up")
+
+    first = await connections.start("github", principal=BOB)
+    assert scopes_of(first) == ["made-up"]
+    assert scopes_of(await connections.start("github", principal=BOB)) == []
+    await finish(office, first)
+    assert scopes_of(await connections.start("github", principal=BOB)) == ["made-up"]
+
+
+async def test_an_api_cannot_ask_for_more_scopes_than_a_consent_can_carry(office: Office) -> None:
+    connections: Connections = office.service.connections
+    id_ = await finish(office, await connections.start("github", principal=BOB))
+    digests = [sha256(str(it).encode()).hexdigest() * 3 for it in range(60)]
+
+    kept = await give_scopes(office, id_, *digests)
+
+    assert kept == tuple(digests[:10])
+    assert (await connections.start("github", principal=BOB)).url
+
+
+async def test_scopes_that_do_not_fit_into_a_cookie_are_left_out() -> None:
+    office, _ = await a_found_start(160)
+    found = office.parts.discovery
+    assert isinstance(found, Found)
+    about = Credential(
+        id="c1", owner="bob", source="github", name="default", kind="oauth2", created_at=0.0
+    )
+    lacking = tuple(sha256(str(it).encode()).hexdigest() for it in range(30))
+    about = structs.replace(about, scopes=lacking)
+    sealed = office.parts.seal(Secret(access_token="a"), about)
+    await office.parts.store.add(StoredCredential(about=about, sealed=sealed))
+
+    await office.service.connections.start("github", principal=BOB)
+
+    assert found.scopes[-2:] == [lacking, ()]
 
 
 async def test_another_session_or_caller_does_not_finish_it(office: Office) -> None:

@@ -11,7 +11,7 @@ from hmac import compare_digest
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from msgspec import Struct, msgpack
+from msgspec import Struct, msgpack, structs
 from msgspec import json as fast
 
 from pegboard.core.credential import DEFAULT_NAME, Credential, Secret
@@ -73,6 +73,8 @@ class _State(Struct, frozen=True, kw_only=True):
     expires_at: float
     found: str = ""
     """The settings themselves, where they were found by discovery."""
+    lacking: tuple[str, ...] = ()
+    """The scopes that are asked for since a call has lacked them."""
 
 
 @limit_keys("credentials", reads=())
@@ -155,10 +157,6 @@ class Connections:
         lacking = () if known is None else known.about.scopes
         if settings.server:
             self._forget_client(known)
-            settings = await self._discover(target, settings, lacking)
-        else:
-            scopes = tuple(dict.fromkeys((*settings.scopes, *lacking)))
-            settings = replace(settings, scopes=scopes)
         state = _State(
             nonce=secrets.token_urlsafe(24),
             verifier=secrets.token_urlsafe(48),
@@ -168,9 +166,42 @@ class Connections:
             name=check_name(name),
             shared=shared,
             redirect_uri=self._address + callback_of(target),
+            settings="",
+            expires_at=self._parts.now() + LIFETIME,
+        )
+        try:
+            started = await self._begin(target, settings, state, lacking)
+        except InvalidRequest:
+            if not lacking:
+                raise
+            started = await self._begin(target, settings, state, ())
+        if known is not None and lacking:  # a consent that is not finished asks for them once
+            await self._parts.store.update(known.about.id, {"scopes": ()})
+        return started
+
+    async def _begin(
+        self,
+        target: CredentialTarget,
+        settings: OAuthSettings,
+        state: _State,
+        lacking: tuple[str, ...],
+    ) -> StartedConnection:
+        """Ask for the usual scopes and for those that a call has lacked.
+
+        Raises:
+            InvalidRequest: They are too many.
+            Unavailable: The authorization server cannot be found.
+        """
+        if settings.server:
+            settings = await self._discover(target, settings, lacking)
+        else:
+            scopes = tuple(dict.fromkeys((*settings.scopes, *lacking)))
+            settings = replace(settings, scopes=scopes)
+        state = structs.replace(
+            state,
             settings=_digest_settings(settings),
             found=fast.encode(settings).decode() if settings.server else "",
-            expires_at=self._parts.now() + LIFETIME,
+            lacking=lacking,
         )
         return StartedConnection(
             url=_consent_url(settings, state), state=self._write_state(state), nonce=state.nonce
@@ -217,7 +248,6 @@ class Connections:
         if not compare_digest(known.settings, _digest_settings(settings)):
             raise InvalidRequest(f"'{known.source}' was changed meanwhile: begin again.")
         if "error" in answer or not answer.get("code"):
-            await self._forget_scopes(known, answer.get("error", ""))
             raise InvalidRequest(f"'{known.source}' was not connected: {_error_of(answer)}.")
         if known.shared:
             check_may_share(target, principal)
@@ -228,7 +258,6 @@ class Connections:
             redirect_uri=known.redirect_uri,
         )
         if isinstance(tokens, TokenRefusal):
-            await self._forget_scopes(known, tokens.error)
             raise InvalidRequest(f"'{known.source}' was not connected: {tokens.error}.")
         return await self._store(known, settings, tokens, principal)
 
@@ -236,12 +265,6 @@ class Connections:
         """The account that is connected again; None for a new one."""
         mine = await self._parts.store.credentials(owner=owner, source=source)
         return next((item for item in mine if item.about.name == name), None)
-
-    async def _forget_scopes(self, state: _State, error: str) -> None:
-        """Ask for the usual scopes again where the system does not give those that were lacking."""
-        known = await self._find_known(state.source, state.owner, state.name)
-        if error == "invalid_scope" and known is not None:
-            await self._parts.store.update(known.about.id, {"scopes": ()})
 
     def _forget_client(self, known: StoredCredential | None) -> None:
         """Register another client for a connection that has ended: its server may not know it."""
@@ -298,7 +321,8 @@ class Connections:
             "identity": identity,
             "state": "ok",
             "reason": "",
-            "scopes": (),
+            "scopes": tuple(dict.fromkeys((*known.lacking, *(before.scopes if before else ())))),
+            "granted": () if settings.scopes or known.lacking else tokens.scopes,
             "given_at": 0.0 if before is None else now,
             "shared": known.shared or (before is not None and before.shared),
             "expires_at": expiry_of(tokens, now, can_renew=bool(tokens.refresh_token)),

@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
@@ -38,6 +39,8 @@ _WRITES = 300
 _DEFAULT_LIFETIME = 3600.0
 _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,200}")
 _MAX_SCOPES = 50
+_MAX_SCOPE_LETTERS = 2_000
+"""Of all scopes together: what asks for them is kept in a cookie, and stands in an address."""
 _ENDINGS = {"oauth2": ("invalid_grant",), "oauth2_client": ("invalid_grant", "invalid_client")}
 _FORGOTTEN = ("invalid_client", "unauthorized_client")
 """What a server answers that does not know a client any more; one that was registered, another is
@@ -203,8 +206,7 @@ class CredentialResolver:
         about = stored.about
         if about.owner != owner_of(principal) or about.kind != "oauth2":
             return
-        wanted = tuple(scope for scope in dict.fromkeys(scopes) if _SCOPE.fullmatch(scope))
-        wanted = tuple(dict.fromkeys((*about.scopes, *wanted)))[:_MAX_SCOPES]
+        wanted = _choose_scopes((*about.granted, *about.scopes, *scopes))
         await self._parts.store.update(about.id, {"scopes": wanted})
         reason = f"'{about.source}' asks for more rights: {' '.join(wanted)[:500]}"
         raise self._missing(tool, about.source, about.owner, reason, name=about.name)
@@ -455,6 +457,18 @@ def expiry_of(answer: TokenAnswer, now: float, *, can_renew: bool) -> float | No
     if answer.lifetime is None:
         return now + _DEFAULT_LIFETIME if can_renew else None
     return now + answer.lifetime
+
+
+def _choose_scopes(scopes: Sequence[str]) -> tuple[str, ...]:
+    """The valid ones of these scopes, as many as one consent can ask for."""
+    valid = (scope for scope in dict.fromkeys(scopes) if _SCOPE.fullmatch(scope))
+    chosen, left = list[str](), _MAX_SCOPE_LETTERS
+    for scope in islice(valid, _MAX_SCOPES):
+        left -= len(scope) + 1
+        if left < 0:
+            break
+        chosen.append(scope)
+    return tuple(chosen)
 
 
 def _check_account(now: Credential, before: Credential) -> None:

@@ -60,11 +60,13 @@ class TokenAnswer:
     Attributes:
         refresh_token: A new one; empty where the old one stays valid.
         lifetime: Seconds; None where the server does not say.
+        scopes: Of the token; empty where the server does not say.
     """
 
     access_token: str = field(repr=False)
     refresh_token: str = field(default="", repr=False)
     lifetime: float | None = None
+    scopes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
