@@ -24,6 +24,8 @@ from pegboard.core.ports.accounts.credentials import CallerAuth, OAuthSettings
 from pegboard.errors import AccessDenied, CredentialMissing, InvalidRequest
 from pegboard.features.credentials import CredentialTarget
 from pegboard.features.credentials.connections import LIFETIME, Connections, StartedConnection
+from pegboard.features.credentials.parts import context_of
+from pegboard.secrets import EnvelopeSealer, MemoryKeys
 from pegboard.testing import FakeClock
 
 ISSUER = "https://auth.example"
@@ -112,6 +114,7 @@ class Found:
     def __init__(self, settings: OAuthSettings) -> None:
         self.settings = settings
         self.scopes: list[Sequence[str]] = []
+        self.forgotten: list[str] = []
 
     async def discover(
         self,
@@ -128,7 +131,8 @@ class Found:
     async def find_issuer(self, server: str) -> str:
         return self.settings.issuer
 
-    def forget(self, client_id: str) -> None: ...
+    def forget(self, client_id: str) -> None:
+        self.forgotten.append(client_id)
 
 
 def many_scopes(number: int) -> tuple[str, ...]:
@@ -270,6 +274,42 @@ async def test_scopes_that_do_not_fit_into_a_cookie_are_left_out() -> None:
     await office.service.connections.start("github", principal=BOB)
 
     assert found.scopes[-2:] == [lacking, ()]
+
+
+@pytest.mark.parametrize("is_late", [False, True], ids=["at the consent", "with the code"])
+@pytest.mark.parametrize("is_registered", [True, False])
+async def test_a_client_that_its_server_has_forgotten_is_registered_again_for_newcomers(
+    is_late: bool, is_registered: bool
+) -> None:
+    async with token_server() as (endpoint, http):
+        found = Found(endpoint.oauth(issuer=ISSUER, is_registered=is_registered))
+        auth = CallerAuth(kinds=("oauth2",), oauth=OAuthSettings(server="https://crm.example/mcp"))
+        targets = {"github": a_target(auth=auth)}
+        office = an_office(targets, clock=FakeClock(), http=http, discovery=found)
+        started = await office.service.connections.start("github", principal=BOB)
+        endpoint.status, endpoint.answer = 401, {"error": "invalid_client"}
+
+        with pytest.raises(InvalidRequest, match="_client"):
+            await finish(office, started, **({} if is_late else {"error": "unauthorized_client"}))
+
+    assert found.forgotten == (["board"] if is_registered else [])
+
+
+async def test_an_account_is_connected_again_after_the_master_key_was_lost() -> None:
+    office, _ = await a_found_start(1)
+    about = Credential(
+        id="c1",
+        owner="bob",
+        source="github",
+        name="default",
+        kind="oauth2",
+        created_at=0.0,
+        state="reconnect",
+    )
+    sealed = EnvelopeSealer(MemoryKeys()).seal(b"{}", context=context_of(about))
+    await office.parts.store.add(StoredCredential(about=about, sealed=sealed))
+
+    assert (await office.service.connections.start("github", principal=BOB)).url
 
 
 async def test_another_session_or_caller_does_not_finish_it(office: Office) -> None:

@@ -18,7 +18,7 @@ from pegboard.core.credential import DEFAULT_NAME, Credential, Secret
 from pegboard.core.ports.accounts.credential_store import SealedSecret, StoredCredential
 from pegboard.core.ports.accounts.credentials import OAuthSettings, TokenAnswer, TokenRefusal
 from pegboard.core.principal import Principal
-from pegboard.errors import AccessDenied, InvalidRequest, PegboardError
+from pegboard.errors import AccessDenied, InvalidRequest, PegboardError, Unavailable
 from pegboard.features.credentials.parts import (
     CredentialParts,
     CredentialTarget,
@@ -26,7 +26,7 @@ from pegboard.features.credentials.parts import (
     owner_of,
     settings_in,
 )
-from pegboard.features.credentials.resolver import expiry_of
+from pegboard.features.credentials.resolver import FORGOTTEN, expiry_of
 from pegboard.features.credentials.targets import (
     check_kind,
     check_may_share,
@@ -248,6 +248,7 @@ class Connections:
         if not compare_digest(known.settings, _digest_settings(settings)):
             raise InvalidRequest(f"'{known.source}' was changed meanwhile: begin again.")
         if "error" in answer or not answer.get("code"):
+            self._note_refusal(settings, answer.get("error", ""))
             raise InvalidRequest(f"'{known.source}' was not connected: {_error_of(answer)}.")
         if known.shared:
             check_may_share(target, principal)
@@ -258,6 +259,7 @@ class Connections:
             redirect_uri=known.redirect_uri,
         )
         if isinstance(tokens, TokenRefusal):
+            self._note_refusal(settings, tokens.error)
             raise InvalidRequest(f"'{known.source}' was not connected: {tokens.error}.")
         return await self._store(known, settings, tokens, principal)
 
@@ -270,9 +272,17 @@ class Connections:
         """Register another client for a connection that has ended: its server may not know it."""
         if known is None or known.about.state != "reconnect":
             return
-        given = settings_in(self._parts.open(known))
+        try:
+            given = settings_in(self._parts.open(known))
+        except Unavailable:  # as after the loss of the master key: what is new needs no old value
+            return
         if given is not None and given.is_registered:
             self._parts.discovery.forget(given.client_id)
+
+    def _note_refusal(self, settings: OAuthSettings, error: str) -> None:
+        """Register another client for the next consent, if the server does not know this one."""
+        if settings.is_registered and error in FORGOTTEN:
+            self._parts.discovery.forget(settings.client_id)
 
     async def _discover(
         self, target: CredentialTarget, settings: OAuthSettings, lacking: Sequence[str]

@@ -42,7 +42,7 @@ _MAX_SCOPES = 50
 _MAX_SCOPE_LETTERS = 2_000
 """Of all scopes together: what asks for them is kept in a cookie, and stands in an address."""
 _ENDINGS = {"oauth2": ("invalid_grant",), "oauth2_client": ("invalid_grant", "invalid_client")}
-_FORGOTTEN = ("invalid_client", "unauthorized_client")
+FORGOTTEN = ("invalid_client", "unauthorized_client")
 """What a server answers that does not know a client any more; one that was registered, another is
 registered for."""
 
@@ -372,7 +372,7 @@ class CredentialResolver:
             refusal: What the system has answered.
             given: What discovery found for the credential; None where its source is configured.
         """
-        is_forgotten = given is not None and given.is_registered and refusal.error in _FORGOTTEN
+        is_forgotten = given is not None and given.is_registered and refusal.error in FORGOTTEN
         if refusal.error not in _ENDINGS[about.kind] and not is_forgotten:
             await self._parts.store.release_refresh(about.id)
             return Unavailable(
