@@ -204,16 +204,27 @@ class CredentialMissing(ApprovalRequired):
 
     Attributes:
         link: Where the caller connects an account; empty where it stores a value instead.
+        account: The name of that account; empty for the default.
     """
 
     code = "credential_missing"
     link: str = ""
+    account: str = ""
 
-    def __init__(self, tool: str, reason: str, *, link: str = "", approval_id: str = "") -> None:
+    def __init__(
+        self,
+        tool: str,
+        reason: str,
+        *,
+        link: str = "",
+        account: str = "",
+        approval_id: str = "",
+    ) -> None:
         super().__init__(tool, reason, approval_id=approval_id)
         then = f" Connect it at {link}" if link else ""
         self.args = (f"'{tool}' was not run: {reason}.{then}",)
         self.link = link
+        self.account = account
 
 
 class ApprovalNotFound(CallerError):

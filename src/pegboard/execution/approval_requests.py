@@ -14,6 +14,7 @@ from pegboard.core.event import ApprovalChanged, digest_of
 from pegboard.core.ports.approval_store import Approval, ApprovalQuery
 from pegboard.core.ports.conversation_store import ConversationGrant
 from pegboard.core.tool import ToolSpec
+from pegboard.errors import CredentialMissing
 from pegboard.execution.call_state import CallState
 from pegboard.execution.environment import CallEnvironment
 from pegboard.execution.results.redaction import MASK, redact_value
@@ -143,15 +144,16 @@ async def request_approval(
 
 
 async def request_connection(
-    call: CallState, spec: ToolSpec, environment: CallEnvironment, *, reason: str
+    call: CallState, spec: ToolSpec, environment: CallEnvironment, *, missing: CredentialMissing
 ) -> Approval:
-    """The request to connect an account: one for all calls of a source by one caller in one run.
+    """The request to connect an account: one for all calls with it by one caller in one run.
 
     Raises:
         Unavailable: The request could not be stored.
     """
     principal, now, ttl = call.ctx.principal, environment.now(), environment.settings.approval_ttl
-    digest = _hash(["connection", spec.source, call.owner, call.ctx.run_id])
+    account = [missing.account] if missing.account else []
+    digest = _hash(["connection", spec.source, call.owner, call.ctx.run_id, *account])
     page = await environment.approvals.approvals(ApprovalQuery(digest=digest, limit=1))
     found = page.approvals[0] if page.approvals else None
     while found is None or found.state == "approved" or not _holds(found, now):
@@ -160,13 +162,14 @@ async def request_connection(
             digest=digest,
             kind="connection",
             source=spec.source,
+            account_name=missing.account,
             tool=spec.name,
             version=spec.version,
             principal=principal.id,
             tenant=principal.tenant,
             created_at=now,
             shown={},
-            reason=reason,
+            reason=missing.reason,
             run_id=call.ctx.run_id,
             node_id=_node(call),
             expires_at=now + ttl if ttl else None,

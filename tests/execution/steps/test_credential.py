@@ -39,7 +39,8 @@ class Vault:
         self, source: str, tool: str, *, principal: Principal, account: str = ""
     ) -> StoredCredential:
         if principal not in self.owners:
-            raise CredentialMissing(tool, f"none for {source}", link="https://here.example")
+            link = "https://here.example"
+            raise CredentialMissing(tool, f"none for {source}", link=link, account=account)
         return structs.replace(STORED, about=structs.replace(STORED.about, name=account or "work"))
 
     async def reveal(self, stored: StoredCredential, *, tool: str) -> Secret:
@@ -165,6 +166,19 @@ async def test_calls_without_one_leave_one_request_for_each_caller() -> None:
     ]
     assert {error.approval_id for error in errors} == {page.approvals[0].id}
     assert (errors[0].reason, errors[0].link) == ("none for github", "https://here.example")
+
+
+async def test_calls_with_two_accounts_leave_a_request_for_each_of_them() -> None:
+    kit = a_kit(credentials=VAULT)
+    errors: list[CredentialMissing] = []
+    for account in ("", "work", "home", "work"):
+        call = a_call(principal=BOB)
+        call.ctx = ToolContext(principal=BOB, account=account)
+        errors.append(await refused(call, kit))
+
+    page = await kit.approvals.approvals(ApprovalQuery())
+    assert sorted(item.account_name for item in page.approvals) == ["", "home", "work"]
+    assert errors[1].approval_id == errors[3].approval_id
 
 
 async def test_a_request_that_was_settled_is_asked_anew_and_a_denied_one_refuses() -> None:

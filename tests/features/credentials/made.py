@@ -112,7 +112,7 @@ def an_office(
     http: HttpClient | None = None,
     store: CredentialStore | None = None,
     keys: Any = None,
-    link: Callable[[CredentialTarget, str], str] = lambda _target, _owner: "",
+    link: Callable[[CredentialTarget, str, str], str] = lambda _target, _owner, _name: "",
     discovery: OAuthDiscovery | None = None,
 ) -> Office:
     """The services, with sources of these names."""

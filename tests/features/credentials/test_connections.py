@@ -343,6 +343,17 @@ async def test_a_link_is_given_once_a_server_answers(office: Office) -> None:
     assert office.service.connections.link_for(a_target(), "bob") == ""
 
 
+@pytest.mark.parametrize(("name", "end"), [("", ""), ("default", ""), ("at work", "&name=at+work")])
+async def test_a_link_names_the_account_that_is_to_be_connected(
+    office: Office, name: str, end: str
+) -> None:
+    office.service.connections.serve()
+
+    link = office.service.connections.link_to("github", "bob", name=name)
+
+    assert link.partition("&for=bob")[2] == end
+
+
 OWN = "https://id.example"
 
 

@@ -66,7 +66,9 @@ async def house(clock: FakeClock) -> AsyncGenerator[House]:
             {"github": a_target(auth=auth)},
             clock=clock,
             http=http,
-            link=lambda target, owner: f"https://board.example/{target.source}/{owner}",
+            link=lambda target, owner, name: (
+                f"https://board.example/{target.source}/{owner}/{name}"
+            ),
         )
         yield House(server, office, clock)
         await office.service.close()
@@ -127,7 +129,7 @@ async def test_an_ended_connection_must_be_connected_again_and_says_where(house:
         "the system has ended the connection (invalid_grant)",
     )
     assert "must be connected again" in first.value.reason
-    assert second.value.link == "https://board.example/github/bob"
+    assert second.value.link == "https://board.example/github/bob/"
     assert len(house.server.forms) == 1
 
 
@@ -296,7 +298,7 @@ async def test_only_its_owner_ends_a_connection(house: House) -> None:
         await it.end(stored, tool="github__find", principal=BOB)
 
     assert (before, (await house.state())[0]) == ("ok", "reconnect")
-    assert ended.value.link == "https://board.example/github/bob"
+    assert ended.value.link == "https://board.example/github/bob/"
 
 
 async def test_a_call_names_one_of_several_accounts(house: House) -> None:
@@ -310,4 +312,4 @@ async def test_a_call_names_one_of_several_accounts(house: House) -> None:
         await it.find("github", "t", principal=BOB, account="other")
 
     assert (default.about.name, named.about.name) == ("default", "home & office")
-    assert missing.value.link.endswith("&name=other")
+    assert missing.value.link.endswith("/bob/other")

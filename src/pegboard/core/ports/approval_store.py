@@ -33,6 +33,7 @@ class Approval(Struct, frozen=True, kw_only=True):
         kind: `connection` for a call that waits for its caller to connect an account, which no
             decision approves.
         source: The source of such an account.
+        account_name: The name that such an account gets; empty for the default.
         credential: The account that the call acts with, where it is one of a caller.
         account: The same account, as of `Credential.account`.
         grant: The standing approval that has approved it; empty for a person.
@@ -69,6 +70,7 @@ class Approval(Struct, frozen=True, kw_only=True):
     grant: str = ""
     kind: ApprovalKind = "call"
     source: str = ""
+    account_name: str = ""
     credential: str = ""
     account: str = ""
     by: str = ""

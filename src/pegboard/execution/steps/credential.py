@@ -39,11 +39,15 @@ def credential(target: CompiledTool, environment: CallEnvironment, following: Ha
             call.credential = await find(call, credentials)
             return await following(call)
         except CredentialMissing as error:  # missing, or ended while the call was made
-            request = await request_connection(call, spec, environment, reason=error.reason)
+            request = await request_connection(call, spec, environment, missing=error)
             if request.state == "denied":
                 raise AccessDenied(spec.name, error.reason) from error
             raise CredentialMissing(
-                spec.name, error.reason, link=error.link, approval_id=request.id
+                spec.name,
+                error.reason,
+                link=error.link,
+                account=error.account,
+                approval_id=request.id,
             ) from error
 
     return handle

@@ -103,21 +103,23 @@ class Connections:
         """Give links from now on: a server answers at the address."""
         self._is_served = True
 
-    def link_for(self, target: CredentialTarget, owner: str) -> str:
-        """Where this owner connects an account; empty where that takes no page."""
+    def link_for(self, target: CredentialTarget, owner: str, name: str = "") -> str:
+        """Where this owner connects an account of a name; empty where that takes no page."""
         if (
             not (self._is_served and self._address)
             or target.auth is None
             or "oauth2" not in target.auth.kinds
         ):
             return ""
-        query = urlencode({"source": target.source, "for": owner})
-        return f"{self._address}{CONNECT}?{query}"
+        query = {"source": target.source, "for": owner}
+        if name not in ("", DEFAULT_NAME):
+            query["name"] = name
+        return f"{self._address}{CONNECT}?{urlencode(query)}"
 
-    def link_to(self, source: str, owner: str) -> str:
+    def link_to(self, source: str, owner: str, *, name: str = "") -> str:
         """The same for a source by its name; empty where there is no such source."""
         target = self._parts.find_target(source)
-        return "" if target is None else self.link_for(target, owner)
+        return "" if target is None else self.link_for(target, owner, name)
 
     async def start(
         self,

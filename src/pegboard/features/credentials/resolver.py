@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
-from urllib.parse import urlencode
 
 from msgspec import structs
 
@@ -52,11 +51,12 @@ class CredentialResolver:
 
     Args:
         parts: The store, the keys and the sources.
-        link: Where this owner connects an account of this source; empty where no page does it.
+        link: Where this owner connects an account of this source and name; empty where no page does
+            it.
     """
 
     def __init__(
-        self, parts: CredentialParts, *, link: Callable[[CredentialTarget, str], str]
+        self, parts: CredentialParts, *, link: Callable[[CredentialTarget, str, str], str]
     ) -> None:
         self._parts = parts
         self._link = link
@@ -249,10 +249,9 @@ class CredentialResolver:
         self, tool: str, source: str, owner: str, reason: str, *, name: str = ""
     ) -> CredentialMissing:
         target = self._parts.find_target(source)
-        link = "" if target is None else self._link(target, owner)
-        if link and name not in ("", DEFAULT_NAME):
-            link += f"&{urlencode({'name': name})}"
-        return CredentialMissing(tool, reason, link=link)
+        account = "" if name == DEFAULT_NAME else name
+        link = "" if target is None else self._link(target, owner, account)
+        return CredentialMissing(tool, reason, link=link, account=account)
 
     def _problem_of(self, about: Credential) -> str:
         """Why a credential cannot be used; empty if it can."""

@@ -47,4 +47,6 @@ def _find_link(board: Pegboard, approval: Approval, principal: Principal) -> str
     is_open = approval.kind == "connection" and approval.state == "pending"
     if not is_open or approval.principal != principal.id:
         return ""
-    return board.credentials.connections.link_to(approval.source, owner_of(principal))
+    return board.credentials.connections.link_to(
+        approval.source, owner_of(principal), name=approval.account_name
+    )

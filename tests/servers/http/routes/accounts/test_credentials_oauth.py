@@ -49,8 +49,9 @@ async def house(board: Pegboard) -> House:
     return House(board)
 
 
-async def call(browser: httpx2.AsyncClient) -> httpx2.Response:
-    return await browser.post("/v1/execute", json={"name": "github__whoami", "input": {}})
+async def call(browser: httpx2.AsyncClient, **config: str) -> httpx2.Response:
+    wanted = {"name": "github__whoami", "input": {}, "execution_config": config}
+    return await browser.post("/v1/execute", json=wanted)
 
 
 @pytest.mark.slow
@@ -84,7 +85,7 @@ async def test_a_refused_call_gives_a_link_and_works_after_the_consent(
 async def test_a_request_to_connect_gives_the_link_to_its_caller_alone(house: House) -> None:
     ada = await house.found()
     bob = await house.invite(ada, "editor")
-    refused = (await call(bob)).json()
+    refused = (await call(bob, account="work")).json()
 
     path = f"/v1/approvals/{refused['approval_id']}"
     own, of_another = (await bob.get(path)).json(), (await ada.get(path)).json()
@@ -93,6 +94,7 @@ async def test_a_request_to_connect_gives_the_link_to_its_caller_alone(house: Ho
 
     assert decided.status_code == 200, decided.text
     assert own["link"] == refused["link"]
+    assert own["link"].endswith("&name=work")
     assert [(item["kind"], "link" in item) for item in (of_another, denied)] == [
         ("connection", False),
         ("connection", False),
