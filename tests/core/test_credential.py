@@ -35,7 +35,13 @@ def test_an_account_is_told_from_one_that_takes_its_place() -> None:
     again = structs.replace(confirmed, given_at=9.0)
     other = structs.replace(again, identity="hubot")
 
+    named = structs.replace(first, identity="Anna Berg", subject="s1")
+    namesake = structs.replace(named, subject="s2")
+    renamed = structs.replace(named, identity="Anna Holm")
+
     assert refreshed.account == first.account
+    assert named.account == renamed.account
+    assert named.account != namesake.account
     assert again.account == confirmed.account
     assert len({item.account for item in (first, given, confirmed, other)}) == 4
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.features.credentials.made import token_server
 
-from pegboard.core.ports.accounts.credentials import TokenAnswer, TokenRefusal
+from pegboard.core.ports.accounts.credentials import AccountIdentity, TokenAnswer, TokenRefusal
 from pegboard.errors import Unavailable
 from pegboard.secrets.token_endpoint import HttpTokenEndpoint
 
@@ -96,7 +96,20 @@ async def test_an_account_has_the_name_that_the_system_tells(
         settings = server.oauth(userinfo_url=f"http://{server.authority}/me")
         found = await HttpTokenEndpoint(lambda: http).identify(settings, access_token="a")
 
-    assert found == identity
+    assert found.name == identity
+
+
+async def test_accounts_of_one_name_are_told_apart() -> None:
+    async with token_server() as (server, http):
+        settings = server.oauth(userinfo_url=f"http://{server.authority}/me")
+        endpoint, found = HttpTokenEndpoint(lambda: http), list[AccountIdentity]()
+        for answer in ({"sub": "s1"}, {"sub": "s2"}, {"id": 7}, {"id": 8}, {}, {"sub": ["s1"]}):
+            server.answer = {"name": "Anna Berg", **answer}
+            found.append(await endpoint.identify(settings, access_token="a"))
+
+    assert {item.name for item in found} == {"Anna Berg"}
+    assert len({item.subject for item in found[:4]} - {""}) == 4
+    assert [item.subject for item in found[4:]] == ["", ""]
 
 
 async def test_without_a_network_nothing_is_asked() -> None:

@@ -26,6 +26,8 @@ class Credential(Struct, frozen=True, kw_only=True):
         state: `reconnect` when the system no longer accepts it.
         reason: Why.
         identity: The account, as the system has confirmed it; empty while unknown.
+        subject: The digest of what the system tells its accounts apart by, since two of them may
+            have one name; empty where it tells nothing.
         created_at: Unix seconds.
         used_at: Unix seconds of its last use, exact to a minute; None for never.
         expires_at: Unix seconds when its value expires; None for never, or unknown.
@@ -48,6 +50,7 @@ class Credential(Struct, frozen=True, kw_only=True):
     state: CredentialState = "ok"
     reason: str = ""
     identity: str = ""
+    subject: str = ""
     used_at: float | None = None
     expires_at: float | None = None
     version: int = 1
@@ -62,8 +65,8 @@ class Credential(Struct, frozen=True, kw_only=True):
         A token that is refreshed is of the same account, and so is one that is connected again
         where the system confirms it.
         """
-        if self.identity:
-            return f"{self.id} {self.identity}"
+        if confirmed := self.subject or self.identity:
+            return f"{self.id} {confirmed}"
         return f"{self.id} {self.given_at}" if self.given_at else self.id
 
     @property

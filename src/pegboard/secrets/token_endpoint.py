@@ -2,11 +2,17 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any, cast
 from urllib.parse import quote, urlencode
 
-from pegboard.core.ports.accounts.credentials import OAuthSettings, TokenAnswer, TokenRefusal
+from pegboard.core.ports.accounts.credentials import (
+    AccountIdentity,
+    OAuthSettings,
+    TokenAnswer,
+    TokenRefusal,
+)
 from pegboard.core.ports.http import HttpClient, HttpRequest, HttpResponse
 from pegboard.errors import PegboardError, Unavailable
 
@@ -21,6 +27,7 @@ _SYNONYMS = {
 }
 """What GitHub answers, with the status 200, for the errors of RFC 6749."""
 _NAMES = ("preferred_username", "login", "email", "name", "sub", "id")
+_SUBJECTS = ("sub", "id")
 _MAX_NAME = 200
 _MAX_SCOPE = 2_000
 
@@ -76,10 +83,10 @@ class HttpTokenEndpoint:
             form["scope"] = " ".join(settings.scopes)
         return await self._request(settings, form, client_id, client_secret)
 
-    async def identify(self, settings: OAuthSettings, *, access_token: str) -> str:
-        """The account of a token, as the system names it; empty where it does not."""
+    async def identify(self, settings: OAuthSettings, *, access_token: str) -> AccountIdentity:
+        """The account of a token, as far as the system tells it."""
         if not settings.userinfo_url:
-            return ""
+            return AccountIdentity()
         request = HttpRequest(
             method="GET",
             url=settings.userinfo_url,
@@ -91,13 +98,15 @@ class HttpTokenEndpoint:
         try:
             response = await self._send(request)
         except PegboardError:  # the connection works without it
-            return ""
+            return AccountIdentity()
         if not 200 <= response.status < 300:
-            return ""
+            return AccountIdentity()
         about = _json_of(response)
-        told = (about.get(name) for name in _NAMES)
-        text = next((str(it) for it in told if it and isinstance(it, str | int)), "")[:_MAX_NAME]
-        return text if text.isprintable() else ""
+        name, subject = _first_text(about, _NAMES)[:_MAX_NAME], _first_text(about, _SUBJECTS)
+        return AccountIdentity(
+            name=name if name.isprintable() else "",
+            subject=sha256(subject.encode("utf-8", "surrogatepass")).hexdigest() if subject else "",
+        )
 
     async def _request(
         self, settings: OAuthSettings, form: Mapping[str, str], client_id: str, client_secret: str
@@ -130,6 +139,11 @@ class HttpTokenEndpoint:
         if http is None:
             raise Unavailable("This board has no network.", nothing_done=True, permanent=True)
         return await http.send(request)
+
+
+def _first_text(about: Mapping[str, Any], names: Sequence[str]) -> str:
+    told = (about.get(name) for name in names)
+    return next((str(it) for it in told if it and isinstance(it, str | int)), "")
 
 
 def _resource_of(settings: OAuthSettings) -> dict[str, str]:

@@ -312,6 +312,22 @@ async def test_an_account_is_connected_again_after_the_master_key_was_lost() -> 
     assert (await office.service.connections.start("github", principal=BOB)).url
 
 
+async def test_another_account_of_the_same_name_is_another_account() -> None:
+    async with token_server() as (endpoint, http):
+        oauth = endpoint.oauth(issuer=ISSUER, userinfo_url=f"http://{endpoint.authority}/me")
+        targets = {"github": a_target(auth=CallerAuth(kinds=("oauth2",), oauth=oauth))}
+        office = an_office(targets, clock=FakeClock(), http=http)
+        accounts: list[tuple[str, str]] = []
+        for subject in ("s1", "s2", "s1"):
+            endpoint.answer = {"access_token": "a", "name": "Anna Berg", "sub": subject}
+            await finish(office, await office.service.connections.start("github", principal=BOB))
+            (about,) = await office.service.list(principal=BOB)
+            accounts.append((about.identity, about.account))
+
+    assert {identity for identity, _ in accounts} == {"Anna Berg"}
+    assert accounts[0] == accounts[2] != accounts[1]
+
+
 async def test_another_session_or_caller_does_not_finish_it(office: Office) -> None:
     connections: Connections = office.service.connections
     started = await connections.start("github", session="one", principal=BOB)

@@ -325,12 +325,13 @@ class Connections:
             refresh_token=tokens.refresh_token,
             settings=known.found,
         )
-        identity = await self._parts.endpoint.identify(settings, access_token=tokens.access_token)
+        account = await self._parts.endpoint.identify(settings, access_token=tokens.access_token)
         mine = await store.credentials(owner=known.owner, source=known.source)
         before = next((item.about for item in mine if item.about.name == known.name), None)
         fields: dict[str, Any] = {
             "kind": "oauth2",
-            "identity": identity,
+            "identity": account.name,
+            "subject": account.subject,
             "state": "ok",
             "reason": "",
             "scopes": tuple(dict.fromkeys((*known.lacking, *(before.scopes if before else ())))),
@@ -349,7 +350,7 @@ class Connections:
             **fields,
         )
         sealed = self._parts.seal(secret, about)
-        async with self._parts.record("connect", about, principal, identity=identity):
+        async with self._parts.record("connect", about, principal, identity=account.name):
             if before is None:
                 await store.add(StoredCredential(about=about, sealed=sealed))
             else:

@@ -80,6 +80,19 @@ class TokenRefusal:
     error: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountIdentity:
+    """Whose account a token is for, as the system tells it.
+
+    Attributes:
+        name: For display; empty where the system tells none.
+        subject: As of `Credential.subject`.
+    """
+
+    name: str = ""
+    subject: str = ""
+
+
 class TokenEndpoint(Protocol):
     """Gets tokens from OAuth 2 servers.
 
@@ -104,8 +117,8 @@ class TokenEndpoint(Protocol):
         """A token for a client itself."""
         ...
 
-    async def identify(self, settings: OAuthSettings, *, access_token: str) -> str:
-        """The account of a token, as the system names it; empty where it does not."""
+    async def identify(self, settings: OAuthSettings, *, access_token: str) -> AccountIdentity:
+        """The account of a token, as far as the system tells it."""
         ...
 
 
