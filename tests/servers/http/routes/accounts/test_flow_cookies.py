@@ -27,16 +27,41 @@ def a_request(state: str, *cookies: str) -> Request:
     )
 
 
+def name_of(cookie: str) -> str:
+    return cookie.partition("=")[0]
+
+
+def test_flows_that_are_never_ended_do_not_add_up() -> None:
+    cookies = {name_of(put(str(number), "v", public_url="")) for number in range(100)}
+
+    assert len(cookies) == 4
+
+
+def test_the_cookie_of_a_flow_is_not_that_of_another_in_its_place() -> None:
+    cookie = put("a", "of-a", public_url="")
+    other = next(
+        state
+        for state in map(str, range(100))
+        if name_of(put(state, "v", public_url="")) == name_of(cookie)
+    )
+    response = Response()
+
+    COOKIES.remove(a_request(other, cookie), response, public_url="")
+
+    assert COOKIES.read(a_request(other, cookie)) == ""
+    assert response.headers.getlist("set-cookie") == []
+
+
 def test_each_flow_of_a_browser_has_a_cookie_of_its_own() -> None:
-    cookies = [put(state, f"of-{state}", public_url="") for state in ("a", "b")]
+    cookies = [put(state, f"of-{state}", public_url="") for state in ("a", "d")]
 
     assert COOKIES.read(a_request("a", *cookies)) == "of-a"
-    assert COOKIES.read(a_request("b", *cookies)) == "of-b"
+    assert COOKIES.read(a_request("d", *cookies)) == "of-d"
     assert COOKIES.read(a_request("c", *cookies)) == ""
 
 
 def test_the_flow_that_has_ended_is_forgotten_and_the_other_is_not() -> None:
-    one, other = (put(state, "v", public_url="") for state in ("a", "b"))
+    one, other = (put(state, "v", public_url="") for state in ("a", "d"))
     response = Response()
 
     COOKIES.remove(a_request("a", one, other), response, public_url="")

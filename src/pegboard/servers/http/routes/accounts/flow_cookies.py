@@ -1,16 +1,19 @@
-"""Cookies of OAuth flows: one for each flow of a browser, which alone its callback gets."""
+"""Cookies of OAuth flows: one for each of the last flows of a browser, for its callback alone."""
 
 from hashlib import sha256
 from urllib.parse import urlsplit
 
 from fastapi import Request, Response
 
+_PLACES = 4
+
 
 class FlowCookies:
     """The cookies of one callback.
 
     A browser may have begun several flows, as in two tabs: each has a cookie of its own, which is
-    found by the `state` that the other server repeats.
+    found by the `state` that the other server repeats. There are four at most, since proxies refuse
+    long headers: a further flow takes the place of an earlier one.
 
     Args:
         prefix: What the names of the cookies begin with.
@@ -25,15 +28,19 @@ class FlowCookies:
 
     def put(self, response: Response, value: str, *, state: str, public_url: str) -> None:
         """Let the browser keep what belongs to a flow until it ends."""
+        value = f"{_digest(state)}.{value}"
         self._set(response, value, state, public_url, seconds=self._seconds)
 
     def read(self, request: Request) -> str:
         """What belongs to the flow that a request ends; empty if this browser has begun none."""
-        return request.cookies.get(self._name(_state_of(request)), "")
+        state = _state_of(request)
+        digest, _, value = request.cookies.get(self._name(state), "").partition(".")
+        return value if digest == _digest(state) else ""
 
     def remove(self, request: Request, response: Response, *, public_url: str) -> None:
         """Let the browser forget the flow that a request has ended; others go on."""
-        self._set(response, "", _state_of(request), public_url, seconds=0)
+        if self.read(request):
+            self._set(response, "", _state_of(request), public_url, seconds=0)
 
     def _set(
         self, response: Response, value: str, state: str, public_url: str, *, seconds: int
@@ -50,8 +57,11 @@ class FlowCookies:
         )
 
     def _name(self, state: str) -> str:
-        digest = sha256(state.encode("utf-8", "surrogatepass")).hexdigest()
-        return f"{self._prefix}_{digest[:16]}"
+        return f"{self._prefix}_{int(_digest(state), 16) % _PLACES}"
+
+
+def _digest(state: str) -> str:
+    return sha256(state.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _state_of(request: Request) -> str:
