@@ -34,7 +34,8 @@ class Provider:
         self.published = KEY
         self.algorithm = "ES256"
         self.metadata: dict[str, Any] = {}
-        self.told: dict[str, Any] = {}
+        self.told: Any = {}
+        self.told_status = 200
         self.refusal: tuple[int, Any] | None = None
         self.bearers: list[str] = []
         self.codes = {"good"}
@@ -69,7 +70,7 @@ class Provider:
                 return 200, {"id_token": self._sign(), "access_token": "a"}
             case "/userinfo":
                 self.bearers.append(request.headers["authorization"])
-                return 200, self.told
+                return self.told_status, self.told
             case _:
                 return 404, {}
 
@@ -306,6 +307,47 @@ async def test_what_is_told_of_another_person_is_not_taken(flow: Flow) -> None:
         await flow.sign_in()
 
 
+@pytest.mark.parametrize("place", [None, "http://id.example/userinfo"], ids=["none", "no https"])
+async def test_a_place_that_cannot_be_asked_for_claims_is_not_asked(
+    flow: Flow, place: str | None
+) -> None:
+    flow.provider.metadata = {"userinfo_endpoint": place}
+
+    caller = await flow.sign_in()
+
+    assert caller.user
+    assert flow.provider.bearers == []
+
+
+@pytest.mark.parametrize("domains", [(), ("acme.example",)], ids=["any", "of a domain"])
+@pytest.mark.parametrize(
+    ("status", "told"), [(403, {}), (503, {}), (200, "a.signed.token")], ids=["no", "away", "JWT"]
+)
+async def test_a_newcomer_comes_in_without_further_claims_where_none_are_needed(
+    flow: Flow, status: int, told: Any, domains: tuple[str, ...]
+) -> None:
+    flow.use(OidcSettings(issuer=ISSUER, client_id="board", organisation="acme", domains=domains))
+    flow.provider.metadata = {"userinfo_endpoint": f"{ISSUER}/userinfo"}
+    flow.provider.told_status, flow.provider.told = status, told
+
+    if domains:
+        with pytest.raises(SignInRefused, match="verified no e-mail address"):
+            await flow.sign_in()
+    else:
+        assert (await flow.sign_in()).user
+
+
+async def test_a_token_does_not_vouch_for_an_address_that_it_does_not_name(flow: Flow) -> None:
+    flow.provider.metadata = {"userinfo_endpoint": f"{ISSUER}/userinfo"}
+    flow.provider.claims |= {"email_verified": True}
+    flow.provider.told = {"sub": "7", "email": "eve@acme.example"}
+
+    user = await flow.server.identity.accounts.find(await flow.sign_in())
+
+    assert user is not None
+    assert user.email == ""
+
+
 async def test_without_an_organisation_for_newcomers_nobody_new_is_let_in(flow: Flow) -> None:
     flow.use(OidcSettings(issuer=ISSUER, client_id="board"))
 
@@ -381,7 +423,6 @@ async def test_the_operator_reads_why_the_provider_has_signed_nobody_in(
         pytest.param({"issuer": "https://evil.example"}, id="another issuer"),
         pytest.param({"token_endpoint": "http://id.example/token"}, id="a token in clear text"),
         pytest.param({"jwks_uri": 7}, id="no address"),
-        pytest.param({"userinfo_endpoint": "http://id.example/me"}, id="claims in clear text"),
     ],
 )
 async def test_a_provider_that_describes_itself_wrongly_is_not_used(

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, cast
 from urllib.parse import urlencode, urlsplit
 
-from msgspec import DecodeError, Struct, convert, json
+from msgspec import DecodeError, Struct, convert, json, structs
 
 from pegboard.core.ports.http import HttpClient, HttpRequest
 from pegboard.errors import InvalidRequest, SignInRefused, Unavailable
@@ -54,7 +54,7 @@ class OidcMetadata(Struct, frozen=True, kw_only=True):
     authorization_endpoint: str
     token_endpoint: str
     jwks_uri: str
-    userinfo_endpoint: str = ""
+    userinfo_endpoint: str | None = None
     authorization_response_iss_parameter_supported: bool = False
     token_endpoint_auth_methods_supported: tuple[str, ...] = ("client_secret_basic",)
 
@@ -112,7 +112,6 @@ class OidcProvider:
         except ValueError as error:
             raise Unavailable("The identity provider describes itself wrongly.") from error
         places = [metadata.authorization_endpoint, metadata.token_endpoint, metadata.jwks_uri]
-        places += filter(None, (metadata.userinfo_endpoint,))
         if metadata.issuer != issuer:
             raise Unavailable(
                 f"The identity provider's name of itself is '{metadata.issuer[:200]}', and "
@@ -120,6 +119,9 @@ class OidcProvider:
             )
         if not all(is_safe_address(place) for place in places):
             raise Unavailable("The identity provider has an address that is not https.")
+        if metadata.userinfo_endpoint and not is_safe_address(metadata.userinfo_endpoint):
+            _LOG.warning("identity: the UserInfo endpoint is not asked, since it is not https")
+            metadata = structs.replace(metadata, userinfo_endpoint=None)
         self._metadata, self._read_at = metadata, now
         return metadata
 
@@ -168,20 +170,25 @@ class OidcProvider:
         """The claims of a person with those that the token leaves out.
 
         Providers may tell name and e-mail address at the UserInfo endpoint alone (OpenID Connect
-        Core, 5.4).
+        Core, 5.4). Where that does not answer, the claims of the token have to do.
 
         Raises:
             SignInRefused: The endpoint answers about another person.
-            Unavailable: The endpoint cannot be reached.
         """
         claims, url = person.claims, metadata.userinfo_endpoint
         if "email" in claims or not (url and person.access_token):
             return claims
         headers = {"authorization": f"Bearer {person.access_token}", "accept": "application/json"}
-        told = await self._get(url, headers=headers, follow_redirects=False)
+        try:
+            told = await self._get(url, headers=headers, follow_redirects=False)
+        except Unavailable as error:
+            _LOG.warning("identity: the UserInfo endpoint has told nothing: %s", error)
+            return claims
         if told.get("sub") != claims["sub"]:
             raise SignInRefused("The identity provider has told about another person.")
-        return {**told, **claims}
+        # who names the address says whether it is verified
+        signed = {name: it for name, it in claims.items() if name != "email_verified"}
+        return {**told, **signed}
 
     async def _verify(self, metadata: OidcMetadata, token: str) -> Mapping[str, Any]:
         import jwt
