@@ -23,7 +23,6 @@ from pegboard.core.context import ToolContext
 from pegboard.core.decision import Decision, Verdict
 from pegboard.core.event import ApprovalChanged
 from pegboard.core.ports.approval_store import Approval, ApprovalQuery
-from pegboard.core.ports.conversation_store import Conversation, ConversationGrant
 from pegboard.core.tool import Effect
 from pegboard.errors import AccessDenied, ApprovalRequired, ToolArgumentError, Unavailable
 from pegboard.execution import CallEnvironment
@@ -86,52 +85,6 @@ async def test_the_reason_names_the_account_so_that_a_standing_approval_covers_n
         f"{asked} github/work (octocat) of ada",
         f"{asked} github/work of ada",
     ]
-
-
-@pytest.mark.parametrize(
-    ("granted", "given_at", "is_covered"),
-    [
-        ("c1 1.0", 1.0, True),
-        ("c1 1.0", 2.0, False),
-        ("", 1.0, False),
-    ],
-    ids=["the same account", "another one of this name", "a grant without the account"],
-)
-async def test_a_standing_approval_covers_no_other_account_of_the_same_label(
-    granted: str, given_at: float, is_covered: bool
-) -> None:
-    spec = a_spec(effect=Effect.ADMIN, input_schema=NUMBER, destructive=False)
-    call = _call()
-    call.credential = a_use(given_at=given_at)
-    asking = a_kit()
-    with pytest.raises(ApprovalRequired):
-        await approve(a_target(spec), asking, Following())(call)
-    (asked,) = await stored(asking)
-    grant = ConversationGrant(
-        id="gr",
-        tool=asked.tool,
-        version=asked.version,
-        definition_digest=asked.definition_digest,
-        reason=asked.reason,
-        approval=asked.id,
-        granted_by="ada",
-        granted_at=0.0,
-        account=granted,
-    )
-    conversation = Conversation(id="c", principal=ADA.id, tenant=ADA.tenant, grants=(grant,))
-
-    async def find(_run: str) -> Conversation:
-        return conversation
-
-    following = Following()
-    outcome = approve(a_target(spec), a_kit(conversation_of=find), following)(call)
-    if is_covered:
-        await outcome
-    else:
-        with pytest.raises(ApprovalRequired):
-            await outcome
-    assert asked.account == f"c1 {given_at}"
-    assert following.calls == int(is_covered)
 
 
 async def test_what_is_asked_is_stored_with_all_that_a_person_needs() -> None:

@@ -2,7 +2,8 @@
 
 A call without an approval ends with `ApprovalRequired` and holds nothing; the caller makes it again
 once the approval is given. `approve` finds the approval, and `spend` uses it up: right before the
-tool runs, below every step that may still refuse the call.
+tool runs, below every step that may still refuse the call. A tool that fails has used it up, also
+one that fails for want of a credential or of its rights: part of its work may be done.
 """
 
 from collections.abc import Coroutine
