@@ -213,7 +213,7 @@ async def test_scopes_that_calls_have_lacked_one_after_the_other_are_asked_for_t
         started = await connections.start("github", principal=BOB)
         await finish(office, started)
 
-    assert scopes_of(started) == ["read", "write"]
+    assert scopes_of(started) == ["write", "read"]
 
 
 async def test_further_scopes_are_asked_for_beside_those_that_the_server_gave_by_itself(
@@ -228,9 +228,9 @@ async def test_further_scopes_are_asked_for_beside_those_that_the_server_gave_by
 
     assert scopes_of(again) == []
     assert scopes_of(await connections.start("github", principal=BOB)) == [
+        "admin",
         "read",
         "offline",
-        "admin",
     ]
 
 
@@ -254,8 +254,10 @@ async def test_an_api_cannot_ask_for_more_scopes_than_a_consent_can_carry(office
     digests = [sha256(str(it).encode()).hexdigest() * 3 for it in range(60)]
 
     kept = await give_scopes(office, id_, *digests)
+    later = await give_scopes(office, id_, "read")
 
     assert kept == tuple(digests[:10])
+    assert later == ("read", *digests[:10])  # what was lacked last has its place
     assert (await connections.start("github", principal=BOB)).url
 
 

@@ -206,7 +206,7 @@ class CredentialResolver:
         about = stored.about
         if about.owner != owner_of(principal) or about.kind != "oauth2":
             return
-        wanted = _choose_scopes((*about.granted, *about.scopes, *scopes))
+        wanted = _choose_scopes((*scopes, *about.scopes, *about.granted))
         await self._parts.store.update(about.id, {"scopes": wanted})
         reason = f"'{about.source}' asks for more rights: {' '.join(wanted)[:500]}"
         raise self._missing(tool, about.source, about.owner, reason, name=about.name)
@@ -459,7 +459,7 @@ def expiry_of(answer: TokenAnswer, now: float, *, can_renew: bool) -> float | No
 
 
 def _choose_scopes(scopes: Sequence[str]) -> tuple[str, ...]:
-    """The valid ones of these scopes, as many as one consent can ask for."""
+    """The valid ones of these scopes, the first of them that one consent can ask for."""
     valid = (scope for scope in dict.fromkeys(scopes) if _SCOPE.fullmatch(scope))
     chosen, left = list[str](), _MAX_SCOPE_LETTERS
     for scope in islice(valid, _MAX_SCOPES):
