@@ -35,6 +35,8 @@ class Credential(Struct, frozen=True, kw_only=True):
         given_at: Unix seconds when its owner last gave another value or connected it again; 0 for
             never.
         scopes: What the next consent asks for beside the usual scopes, since a call lacked them.
+        asked_at: Unix seconds when a consent began that asks for these and is not finished; 0 for
+            none.
         granted: The scopes that the system has named, where the consent asked for none: another one
             that asks for further scopes asks for them too.
     """
@@ -55,6 +57,7 @@ class Credential(Struct, frozen=True, kw_only=True):
     expires_at: float | None = None
     version: int = 1
     scopes: tuple[str, ...] = ()
+    asked_at: float = 0.0
     granted: tuple[str, ...] = ()
     given_at: float = 0.0
 

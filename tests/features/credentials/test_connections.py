@@ -235,17 +235,32 @@ async def test_further_scopes_are_asked_for_beside_those_that_the_server_gave_by
 
 
 async def test_a_consent_that_was_not_finished_is_begun_again_without_the_further_scopes(
-    office: Office,
+    server: tuple[TokenServer, Office, FakeClock],
 ) -> None:
+    _endpoint, office, clock = server
     connections: Connections = office.service.connections
     id_ = await finish(office, await connections.start("github", principal=BOB))
     await give_scopes(office, id_, "made-up")
 
-    first = await connections.start("github", principal=BOB)
-    assert scopes_of(first) == ["made-up"]
-    assert scopes_of(await connections.start("github", principal=BOB)) == []
-    await finish(office, first)
-    assert scopes_of(await connections.start("github", principal=BOB)) == ["made-up"]
+    asked: list[list[str]] = []
+    for seconds in (0.0, LIFETIME - 1, 1.0):  # a person may open the link twice
+        clock.advance(seconds)
+        asked.append(scopes_of(await connections.start("github", principal=BOB)))
+
+    assert asked == [["made-up"], ["made-up"], []]
+
+
+async def test_a_consent_that_was_finished_keeps_the_further_scopes(
+    server: tuple[TokenServer, Office, FakeClock],
+) -> None:
+    _endpoint, office, clock = server
+    connections: Connections = office.service.connections
+    id_ = await finish(office, await connections.start("github", principal=BOB))
+    await give_scopes(office, id_, "write")
+    await finish(office, await connections.start("github", principal=BOB))
+    clock.advance(LIFETIME)
+
+    assert scopes_of(await connections.start("github", principal=BOB)) == ["write"]
 
 
 async def test_an_api_cannot_ask_for_more_scopes_than_a_consent_can_carry(office: Office) -> None:
@@ -262,7 +277,7 @@ async def test_an_api_cannot_ask_for_more_scopes_than_a_consent_can_carry(office
 
 
 async def test_scopes_that_do_not_fit_into_a_cookie_are_left_out() -> None:
-    office, _ = await a_found_start(160)
+    office, _ = await a_found_start(200)
     found = office.parts.discovery
     assert isinstance(found, Found)
     about = Credential(

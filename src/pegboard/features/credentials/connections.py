@@ -73,8 +73,6 @@ class _State(Struct, frozen=True, kw_only=True):
     expires_at: float
     found: str = ""
     """The settings themselves, where they were found by discovery."""
-    lacking: tuple[str, ...] = ()
-    """The scopes that are asked for since a call has lacked them."""
 
 
 @limit_keys("credentials", reads=())
@@ -156,7 +154,7 @@ class Connections:
         if not self._address:
             raise InvalidRequest("Set PEGBOARD_PUBLIC_URL to the address that browsers use.")
         known = await self._find_known(source, owner_of(principal), check_name(name))
-        lacking = () if known is None else known.about.scopes
+        lacking = await self._find_lacking(known)
         if settings.server:
             self._forget_client(known)
         state = _State(
@@ -177,9 +175,23 @@ class Connections:
             if not lacking:
                 raise
             started = await self._begin(target, settings, state, ())
-        if known is not None and lacking:  # a consent that is not finished asks for them once
-            await self._parts.store.update(known.about.id, {"scopes": ()})
+        if known is not None and lacking and not known.about.asked_at:
+            await self._parts.store.update(known.about.id, {"asked_at": self._parts.now()})
         return started
+
+    async def _find_lacking(self, known: StoredCredential | None) -> tuple[str, ...]:
+        """The scopes to ask for since a call has lacked them.
+
+        They are forgotten where a consent that asked for them was not finished in time: the system
+        may show an error to a person who asks for scopes that it does not know.
+        """
+        if known is None:
+            return ()
+        about = known.about
+        if about.asked_at and about.asked_at + LIFETIME <= self._parts.now():
+            await self._parts.store.update(about.id, {"scopes": (), "asked_at": 0.0})
+            return ()
+        return about.scopes
 
     async def _begin(
         self,
@@ -203,7 +215,6 @@ class Connections:
             state,
             settings=_digest_settings(settings),
             found=fast.encode(settings).decode() if settings.server else "",
-            lacking=lacking,
         )
         return StartedConnection(
             url=_consent_url(settings, state), state=self._write_state(state), nonce=state.nonce
@@ -250,7 +261,7 @@ class Connections:
         if not compare_digest(known.settings, _digest_settings(settings)):
             raise InvalidRequest(f"'{known.source}' was changed meanwhile: begin again.")
         if "error" in answer or not answer.get("code"):
-            self._note_refusal(settings, answer.get("error", ""))
+            await self._note_refusal(known, settings, answer.get("error", ""))
             raise InvalidRequest(f"'{known.source}' was not connected: {_error_of(answer)}.")
         if known.shared:
             check_may_share(target, principal)
@@ -261,7 +272,7 @@ class Connections:
             redirect_uri=known.redirect_uri,
         )
         if isinstance(tokens, TokenRefusal):
-            self._note_refusal(settings, tokens.error)
+            await self._note_refusal(known, settings, tokens.error)
             raise InvalidRequest(f"'{known.source}' was not connected: {tokens.error}.")
         return await self._store(known, settings, tokens, principal)
 
@@ -281,8 +292,12 @@ class Connections:
         if given is not None and given.is_registered:
             self._parts.discovery.forget(given.client_id)
 
-    def _note_refusal(self, settings: OAuthSettings, error: str) -> None:
-        """Register another client for the next consent, if the server does not know this one."""
+    async def _note_refusal(self, state: _State, settings: OAuthSettings, error: str) -> None:
+        """Let the next consent ask without what the server does not know: scopes, or the client."""
+        known = await self._find_known(state.source, state.owner, state.name)
+        if error == "invalid_scope" and known is not None:
+            changes = {"scopes": (), "granted": (), "asked_at": 0.0}
+            await self._parts.store.update(known.about.id, changes)
         if settings.is_registered and error in FORGOTTEN:
             self._parts.discovery.forget(settings.client_id)
 
@@ -334,8 +349,8 @@ class Connections:
             "subject": account.subject,
             "state": "ok",
             "reason": "",
-            "scopes": tuple(dict.fromkeys((*known.lacking, *(before.scopes if before else ())))),
-            "granted": () if settings.scopes or known.lacking else tokens.scopes,
+            "asked_at": 0.0,
+            "granted": () if settings.scopes else tokens.scopes,
             "given_at": 0.0 if before is None else now,
             "shared": known.shared or (before is not None and before.shared),
             "expires_at": expiry_of(tokens, now, can_renew=bool(tokens.refresh_token)),
