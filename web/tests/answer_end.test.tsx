@@ -1,8 +1,10 @@
 import { renderToStaticMarkup } from "react-dom/server";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Exchange } from "../src/api/queries";
 import { AnswerEnd } from "../src/pages/chat/answer_end";
 import { messages } from "../src/words/messages";
+
+vi.stubGlobal("navigator", {}); // Node 20 has none
 
 const render = (given: Partial<Exchange>) =>
   renderToStaticMarkup(<AnswerEnd exchange={{ state: "completed", ...given } as Exchange} />);

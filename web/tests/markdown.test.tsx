@@ -1,6 +1,8 @@
 import { renderToStaticMarkup } from "react-dom/server";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { Markdown } from "../src/parts/markdown";
+
+vi.stubGlobal("navigator", {}); // Node 20 has none
 
 const render = (text: string) => renderToStaticMarkup(<Markdown text={text} />);
 
