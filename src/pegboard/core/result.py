@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from pegboard import errors
 from pegboard.errors import (
     ApprovalRequired,
     CredentialMissing,
@@ -28,6 +29,12 @@ WRAPPED_RESULT = "x-fastmcp-wrap-result"
 """Says in an MCP output schema that a value is sent as `{"result": value}`; FastMCP unwraps it."""
 
 
+ERROR_KINDS: dict[str, type[PegboardError]] = {
+    kind.code: kind
+    for kind in vars(errors).values()
+    if isinstance(kind, type) and issubclass(kind, PegboardError)
+}
+"""The classes of errors by their codes."""
 _ERROR_FIELDS = {"retryable", "retry_after", "error_id", "approval_id", "link", "offset"} | {
     *("limit", "used", "unit", "resets_at"),
 }

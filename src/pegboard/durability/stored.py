@@ -351,9 +351,8 @@ class StoredDurability:
 
     async def _renew(self) -> None:
         workers = dict(self._workers)
-        retries = set(
-            filter(self._crashes.is_entered, self._wakeups.retries)
-        )  # their leases are held
+        # the leases of these are held; a retry after a lease that failed has none
+        retries = set(filter(self._crashes.is_entered, self._wakeups.retries))
         held = await self._store.renew(retries.union(workers), self._owner, seconds=self._lease)
         for run_id, worker in workers.items():
             if run_id not in held and self._workers.get(run_id) is worker:

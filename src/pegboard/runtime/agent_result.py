@@ -6,7 +6,6 @@ from typing import Any, cast
 
 from msgspec import convert
 
-from pegboard import errors
 from pegboard.assembly import unwrap_call
 from pegboard.core.graph import NodeState
 from pegboard.core.model_messages import (
@@ -17,7 +16,7 @@ from pegboard.core.model_messages import (
     read_message,
 )
 from pegboard.core.ports.approval_store import Approval
-from pegboard.core.result import restore_error
+from pegboard.core.result import ERROR_KINDS, restore_error
 from pegboard.core.run import NodeRun, RunResult
 from pegboard.errors import ApprovalRequired, PegboardError, ToolFailed
 
@@ -165,14 +164,7 @@ def _read_pending(approval: Approval) -> PendingCall:
 
 def _read_error(error: Mapping[str, Any]) -> PegboardError:
     """The typed error behind its safe part."""
-    code = error.get("code", "")
-    kinds = (
-        item
-        for item in vars(errors).values()
-        if isinstance(item, type) and issubclass(item, PegboardError)
-    )
-    kind = next((item for item in kinds if item.code == code), ToolFailed)
-    return restore_error(kind, error)
+    return restore_error(ERROR_KINDS.get(error.get("code", ""), ToolFailed), error)
 
 
 def _find_inner_calls(nodes: Sequence[NodeRun]) -> Iterator[AgentCall]:

@@ -6,15 +6,8 @@ from typing import Any, cast
 
 from msgspec import convert, to_builtins
 
-from pegboard import errors
-from pegboard.core.result import Artifact, Part, ResultMeta, ToolResult
+from pegboard.core.result import ERROR_KINDS, Artifact, Part, ResultMeta, ToolResult
 from pegboard.errors import PegboardError, Problem, ToolFailed
-
-_CLASSES: dict[str, type[PegboardError]] = {
-    value.code: value
-    for value in vars(errors).values()
-    if isinstance(value, type) and issubclass(value, PegboardError)
-}
 
 
 def dump_result(result: ToolResult) -> str:
@@ -72,7 +65,7 @@ def _dump_error(error: PegboardError) -> dict[str, Any]:
 def _load_error(data: dict[str, Any]) -> PegboardError:
     """The same class with the same sentence and fields; an unknown code becomes `ToolFailed`."""
     carried = cast("dict[str, Any]", data["carried"])
-    kind = _CLASSES.get(data["code"])
+    kind = ERROR_KINDS.get(data["code"])
     if kind is None:
         return ToolFailed(data["message"], error_id=carried.get("error_id"))
     # Each class makes its sentence from other arguments; the sentence is there already.

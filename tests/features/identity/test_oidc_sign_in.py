@@ -412,7 +412,9 @@ async def test_the_operator_reads_why_the_provider_has_signed_nobody_in(
         await flow.sign_in()
 
     [record] = [it for it in caplog.records if it.name == "pegboard.identity"]
-    assert record.getMessage().startswith("identity: the identity provider signed nobody in: ")
+    assert record.getMessage().startswith(
+        "identity: a sign-in through the identity provider failed: "
+    )
     assert told in record.getMessage()
     assert "good" not in record.getMessage()
 

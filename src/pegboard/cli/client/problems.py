@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pegboard import errors
-from pegboard.core.result import restore_error
+from pegboard.core.result import ERROR_KINDS, restore_error
 from pegboard.errors import (
     AccessDenied,
     ConfigError,
@@ -15,11 +14,6 @@ from pegboard.errors import (
     Unavailable,
 )
 
-_CLASSES: dict[str, type[PegboardError]] = {
-    kind.code: kind
-    for kind in vars(errors).values()
-    if isinstance(kind, type) and issubclass(kind, PegboardError)
-}
 _UNAUTHENTICATED, _FORBIDDEN, _SERVER_ERROR = 401, 403, 500
 _ACCOUNTS_NEEDED = "accounts_needed"
 _RETRYABLE = frozenset({408, 429, 502, 503, 504})
@@ -52,7 +46,7 @@ def to_error(status: int, problem: Mapping[str, Any], *, url: str) -> PegboardEr
         )
     if not code:
         return Unavailable(f"{url} answered with status {status}, and not as Pegboard does.")
-    kind = _CLASSES.get(code) or _class_of_status(status)
+    kind = ERROR_KINDS.get(code) or _class_of_status(status)
     error = restore_error(kind, {**problem, "message": detail or code})
     if kind.code != code:
         setattr(error, "code", code)  # noqa: B010 - it belongs to the class elsewhere

@@ -220,7 +220,7 @@ class ConversationAnswers:
             await asyncio.sleep(every)
             with log_and_continue(_LOG, "conversations: messages are not looked through"):
                 working = await self._store.working()
-                # whoever works on one that is new is given the time to begin its run
+                # a server that has just sent a message gets the time to begin its run
                 await self._catch_up_all([item for item in working if item.id in known])
                 known = frozenset(item.id for item in working)
 

@@ -200,8 +200,8 @@ class CredentialResolver:
         """Note the scopes that a connection of the caller lacks, for the next consent.
 
         Raises:
-            CredentialMissing: It has to be connected again; not for one of somebody else, nor for
-                a credential that no consent gives.
+            CredentialMissing: The caller has to connect the account again. Not raised for another
+                person's credential, nor for one that no consent gives.
         """
         about = stored.about
         if about.owner != owner_of(principal) or about.kind != "oauth2":

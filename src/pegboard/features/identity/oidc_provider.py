@@ -18,7 +18,7 @@ from pegboard.core.ports.http import HttpClient, HttpRequest
 from pegboard.errors import InvalidRequest, SignInRefused, Unavailable
 
 _LOG = logging.getLogger("pegboard.identity")
-_NOBODY = "identity: the identity provider signed nobody in"
+_FAILED = "identity: a sign-in through the identity provider failed"
 _ERROR = re.compile(r"[a-z_]{1,60}")
 
 ALGORITHMS = ("RS256", "PS256", "ES256", "EdDSA")
@@ -208,7 +208,7 @@ class OidcProvider:
                 options={"require": ["exp", "iat", "iss", "aud", "sub"]},
             )
         except jwt.PyJWTError as error:
-            _LOG.warning("%s: %s", _NOBODY, error)
+            _LOG.warning("%s: %s", _FAILED, error)
             raise SignInRefused("The identity provider's token is not valid.") from error
         is_for_several = (
             isinstance(claims["aud"], list) and len(cast("list[Any]", claims["aud"])) > 1
@@ -258,7 +258,7 @@ class OidcProvider:
             raise Unavailable(f"The identity provider answered {response.status}.")
         found = _read_object(response.content)
         if response.status != 200 or not isinstance(found.get("id_token"), str):
-            _LOG.warning("%s: %s", _NOBODY, _describe_refusal(response.status, found))
+            _LOG.warning("%s: %s", _FAILED, _describe_refusal(response.status, found))
             raise SignInRefused("The identity provider has refused the sign-in.")
         return found
 
